@@ -15,14 +15,16 @@ from mklviz.record.store import Owner, Store
 from mklviz.scenarios import Answer, Question, Scenario, load_scenario
 from mklviz.views.explorer import page_recovery
 from mklviz.views.explorer.explorer import Explorer
-from mklviz.views.explorer.follower import COUNTED, Follower
+from mklviz.views.explorer.follower import COUNTED, LATE, Follower
 from mklviz.views.explorer.page_recovery import SHARED_RACES, SharedRace
 from mklviz.views.lessons import pooled
 from mklviz.views.lessons.pooled import MOST_VISITORS, PooledAnswers
+from mklviz.views.lessons.stage import GUESS_FOLLOWING
 from mklviz.views.session.session import LessonResult, Session
 
 LESSON = load_scenario("silp-oscillates")
-FIRST, SECOND = LESSON.question.choices[:2] if LESSON.question else ("", "")
+CHOICES = list(LESSON.question.choices) if LESSON.question else []
+FIRST, SECOND = CHOICES[:2]
 A, B = Owner("a" * 24), Owner("b" * 24)
 
 
@@ -32,42 +34,34 @@ def answers(store: Store) -> PooledAnswers:  # noqa: F811
 
 
 def test_a_visitor_has_one_answer_and_the_class_is_bounded(answers: PooledAnswers) -> None:
-    assert answers.give(LESSON, "one", FIRST)
-    assert answers.give(LESSON, "one", SECOND)
-    for wrong in ("no choice", None):
-        assert not answers.give(LESSON, "one", wrong)
+    for choice in (FIRST, SECOND, "no choice", None):
+        answers.give(LESSON, "one", choice)
     question = answers.questions[LESSON.name]
     assert question.given == {"one": SECOND}
     assert answers.has(LESSON.name, "one", SECOND)
     assert not answers.has(LESSON.name, "one", FIRST)
-    given = [answers.give(LESSON, str(k), FIRST) for k in range(2 * MOST_VISITORS)]
-    assert sum(given) == MOST_VISITORS - 1
-    assert sum(question.counts.values()) == MOST_VISITORS
-    assert answers.give(LESSON, "one", FIRST)  # whoever is counted may still change
+    for k in range(2 * MOST_VISITORS):
+        answers.give(LESSON, str(k), FIRST)
+    assert sum(question.counts) == MOST_VISITORS
+    answers.give(LESSON, "one", FIRST)  # whoever is counted may still change
     answers.settle(LESSON.name, FIRST)
-    assert not answers.give(LESSON, "one", SECOND)  # the answer is known
+    answers.give(LESSON, "one", SECOND)  # the answer is known
     assert question.share_right == 1.0
 
 
-def test_a_restarted_server_has_them_for_their_owner_alone_until_the_room_is_gone(
-    store: Store,  # noqa: F811
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(pooled, "SAVE_EVERY", 0.0)
+def test_a_restarted_server_has_them_for_their_owner_alone(store: Store) -> None:  # noqa: F811
     answers = PooledAnswers(store.of(A), "room")
     answers.give(LESSON, "one", FIRST)
     answers.settle(LESSON.name, SECOND)
-    answers.save()
     again = PooledAnswers(store.of(A), "room")
-    assert vars(again.questions[LESSON.name]) == vars(answers.questions[LESSON.name])
+    (one,) = again.questions.values()
+    assert (one.title, list(one.choices), one.given, one.right) == (LESSON.title, CHOICES, {"one": FIRST}, SECOND)
     assert PooledAnswers(store.of(B), "room").questions == {}
     assert PooledAnswers(store.of(A), "another").questions == {}
     path = store.folder / "answers" / "room.json"
     for damaged in ("{", json.dumps({"owner": A.name, "questions": {"a": 1}}), json.dumps({"owner": A.name})):
         path.write_text(damaged)
         assert PooledAnswers(store.of(A), "room").questions == {}
-    answers.forget()
-    assert not path.exists()
 
 
 def test_files_of_rooms_that_never_came_back_are_bounded(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
@@ -80,7 +74,7 @@ def test_files_of_rooms_that_never_came_back_are_bounded(store: Store, monkeypat
 def test_nothing_is_written_where_nothing_is_kept(store: Store) -> None:  # noqa: F811
     mine = store.of(A)
     mine.enabled = False
-    assert PooledAnswers(mine, "room").give(LESSON, "one", FIRST)
+    PooledAnswers(mine, "room").give(LESSON, "one", FIRST)
     assert not (store.folder / "answers").exists()
 
 
@@ -115,31 +109,73 @@ def led() -> Explorer:
 def test_followers_answer_and_the_page_that_leads_shows_bars_then_what_was_right() -> None:
     leads = led()
     card, room = leads.class_card, leads.page_recovery.shared_race
+    guess = leads.sidebar.scenario.lesson.guess
     one, other = Follower(room.name), Follower(room.name)
     asyncio.run(leads.tick())
-    assert not card.root.visible
-    assert not card.root.objects  # nothing of it is on a page without a class
+    assert not card.row.visible  # nothing of it is on a page without a class
+    assert guess.counts == []
     for follower, choice in ((one, FIRST), (other, SECOND), (other, FIRST)):
         assert follower.lesson is not None
         follower.lesson.guess.answer({"value": choice})
         assert follower.counted.visible
         assert follower.counted.object == COUNTED
     asyncio.run(leads.tick())
-    assert card.root.visible
-    assert "2 answers" in card.text.object
-    assert f"<th>{FIRST}</th><td>2</td>" in card.text.object
+    assert card.row.visible
+    assert card.given.object == "2 answers"
+    assert guess.counts == [2, *[0] * (len(CHOICES) - 1)]
     assert not card.reveal.visible
     leads.session.project(True)
     asyncio.run(leads.tick())
-    assert "2 answers" in card.text.object
-    assert FIRST not in card.text.object  # before a room, not yet
+    assert card.given.object == "2 answers"
+    assert guess.counts == []  # before a room, not yet
     card.reveal.answer({"click": True})
-    assert f"<th>{FIRST}</th><td>2</td>" in card.text.object
+    assert guess.counts[0] == 2
+    assert not card.reveal.visible
     leads.sidebar.scenario.lesson.show_result(LessonResult(Answer(FIRST, "it did")))
     card.tick()
-    assert f"<th>{FIRST}</th><td>2 ✓ right</td>" in card.text.object
+    assert room.answers.questions[LESSON.name].right == guess.right == FIRST
     leads.close()
     assert SHARED_RACES.find(room.name) is None
+
+
+def test_the_bars_come_without_reveal_once_the_answer_is_known_and_hard_lessons_are_told_from_the_second_on() -> None:
+    leads = led()
+    card, room = leads.class_card, leads.page_recovery.shared_race
+    leads.session.project(True)
+    for name, right in ((LESSON.name, True), ("silp-is-fine", False)):
+        lesson = load_scenario(name)
+        leads.open_lesson(name)
+        assert lesson.question is not None
+        assert leads.sidebar.scenario.lesson.guess.counts == []  # none of the lesson before
+        assert not card.root.visible
+        choices = lesson.question.choices
+        room.answers.give(lesson, "one", choices[0])
+        leads.sidebar.scenario.lesson.show_result(LessonResult(Answer(choices[0 if right else 1], "it did")))
+        card.tick()
+        assert leads.sidebar.scenario.lesson.guess.counts == [1, *[0] * (len(choices) - 1)]
+    assert card.root.visible
+    hardest, easiest = (card.hard.object.index(load_scenario(name).title) for name in ("silp-is-fine", LESSON.name))
+    assert hardest < easiest
+    leads.close()
+
+
+def test_who_has_seen_the_race_begin_is_not_counted_and_no_recording_tells_a_class_the_answer() -> None:
+    session = Session(scenario=LESSON, lesson_open=True)
+    room = SharedRace(session, lambda: True)
+    SHARED_RACES.open(room)
+    early, late = Follower(room.name), Follower(room.name)
+    assert early.lesson is not None
+    assert late.lesson is not None
+    assert early.stage is not None
+    early.lesson.guess.answer({"value": FIRST})
+    asyncio.run(early.tick())
+    assert early.stage.picture.cover.object == f'<p class="guess">{GUESS_FOLLOWING}</p>'
+    session.race = "a race"
+    for lesson in (early.lesson, late.lesson):
+        lesson.guess.answer({"value": SECOND})
+    assert early.counted.object == late.counted.object == LATE
+    assert list(room.answers.questions[LESSON.name].given.values()) == [FIRST]
+    SHARED_RACES.close(room)
 
 
 def test_a_page_that_is_loaded_again_has_the_answers_of_before_the_race_also_from_a_server_started_again(

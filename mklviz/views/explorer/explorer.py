@@ -111,10 +111,15 @@ class Explorer(pn.viewable.Viewer):
         self.alert, self._not_kept = Alert(closeable=True, visible=False), ""
         self.controls = controls_column(self.sidebar, self.run_panel)
         lesson = self.sidebar.scenario.lesson
-        self.class_card = ClassCard(self.session, lesson, lambda: self.page_recovery.shared_race.answers)
-        self.stage = LessonStage(self.session, lesson, self._stage_commands(), self.class_card.root)
+        self.class_card = ClassCard(
+            self.session,
+            lesson,
+            lambda: self.page_recovery.shared_race.answers,
+            lambda *file: self.stage.question.hand_over(*file),
+        )
+        self.stage = LessonStage(self.session, lesson, self._stage_commands(), self.class_card.row)
         self.claim = ClaimCard(self.sidebar.scenario)
-        parts = (Form(self.alert), self.claim.root, self.stage.root, self.shell.root)
+        parts = (Form(self.alert), self.claim.root, self.stage.root, self.class_card.root, self.shell.root)
         self.main = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
         self._watch()
         self._paint()

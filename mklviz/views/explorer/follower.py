@@ -34,6 +34,7 @@ WAITS = "The leader has not started a race yet: it appears here when there is on
 OVER = "The leader has closed the race. Its recording stays here until you close this page."
 UNKNOWN = "This race has ended, or the link is incomplete."
 COUNTED = "Your answer is counted."
+LATE = "The race has begun: this answer is not counted."
 ALONE = "A dashboard of your own opens at this address without what follows the question mark."
 
 
@@ -99,7 +100,7 @@ class Follower(pn.viewable.Viewer):
                 self.lesson.choose(query_value(GUESS))
             self.lesson.guess.param.watch(self._tell_address, "value")
             self.lesson.guess.param.watch(self._answer, "value")
-            self.stage = LessonStage(self.session, self.lesson, {}, Form(self.counted))
+            self.stage = LessonStage(self.session, self.lesson, {}, self.counted)
             self._stage_box.objects = [self.stage.root]
             self._result = None
             self._tell_address()
@@ -109,23 +110,25 @@ class Follower(pn.viewable.Viewer):
             self.lesson.show_result(self._result)
         self.lesson.open = scenario.question is not None and led.lesson_open
 
+    def _answer(self, event: Any) -> None:
+        """Count the guess among the answers of the class, if that has not seen the race."""
+        shared = SHARED_RACES.find(self._name)
+        if shared is None or self.lesson is None or event.new is None:
+            return
+        if shared.session.race is None:
+            shared.answers.give(self.lesson.scenario, self._visitor, event.new)
+            shared.wake()
+        self._say_counted(shared, LATE)
+
+    def _say_counted(self, shared: SharedRace, otherwise: str = "") -> None:
+        if self.lesson is not None:
+            guess = self.lesson.scenario.name, self._visitor, self.lesson.guess.value
+            say(self.counted, COUNTED if shared.answers.has(*guess) else otherwise)
+
     @property
     def _visitor(self) -> str:
         """Who answers: this browser, or this page where the server does not tell browsers apart."""
         return self.session.owner.name or self.reconnect.page_id
-
-    def _answer(self, *_: Any) -> None:
-        """Count the guess among the answers of the class."""
-        shared = SHARED_RACES.find(self._name)
-        if shared is not None and self.lesson is not None:
-            shared.answers.give(self.lesson.scenario, self._visitor, self.lesson.guess.value)
-            self._say_counted(shared)
-            shared.wake()
-
-    def _say_counted(self, shared: SharedRace) -> None:
-        if self.lesson is not None:
-            guess = self.lesson.scenario.name, self._visitor, self.lesson.guess.value
-            say(self.counted, COUNTED if shared.answers.has(*guess) else "")
 
     def _tell_address(self, *_: Any) -> None:
         """Keep guess and size in the address of the page, where a reload finds them."""

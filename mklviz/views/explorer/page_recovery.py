@@ -143,7 +143,8 @@ class PageRecovery:
         """Keep the address of a page that has been loaded up to date, and tell others where to follow its race."""
         if self._loaded:
             followed = self._session.race is not None or self._address.sidebar.scenario.lesson.open
-            self._run_panel.offer_link(f"?{FOLLOW}={self.shared_race.name}" if followed else "")
+            self._session.room = f"?{FOLLOW}={self.shared_race.name}" if followed else ""
+            self._run_panel.offer_link(self._session.room)
             recorded = self._session.recorded
             key = self.shared_race.key if self.shared_race.at_work else self._key
             stored = f".{recorded.race}" if recorded is not None and recorded.ids else ""
@@ -183,6 +184,4 @@ class PageRecovery:
             self.where, self.awaits = "", False
 
     def close(self) -> None:
-        if SHARED_RACES.find(self.shared_race.name) is self.shared_race:
-            self.shared_race.answers.forget()
         SHARED_RACES.close(self.shared_race)

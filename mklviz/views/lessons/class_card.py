@@ -1,80 +1,63 @@
-"""What the class answers, on the page that leads it: bars below a lesson's question, and which lessons were hard."""
+"""What the class answers, on the page that leads it: a bar at each choice of a lesson, and which lessons were hard."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from html import escape
 
-import panel as pn
-
-from mklviz.views.form import Button, Form, FormRow
-from mklviz.views.lessons.pooled import PooledAnswers, PooledQuestion
+from mklviz.views.form import Button, FormRow
+from mklviz.views.lessons.pooled import PooledAnswers
 from mklviz.views.look import cards
+from mklviz.views.look.styles import MILESTONES, row_html, table_html
 from mklviz.views.session.session import Session
+from mklviz.views.sidebar.controls import note
 from mklviz.views.sidebar.scenario_panel import LessonPanel
 
 
 class ClassCard(cards.Rooted):
-    """Shows the answers of the class to the lesson that is open, from the first one on.
+    """Shows the answers of the class to the lesson that is open, from the first one on; `row` is for its question.
 
-    Before a room, in the projector's view, the bars come when Reveal is pressed, so that nobody follows the others.
+    Before a room, in the projector's view, the bars come when Reveal is pressed or the right one is known, so that
+    nobody follows the others. `hand_over` lets the browser save a file, by its name and content.
     """
 
-    def __init__(self, session: Session, panel: LessonPanel, answers: Callable[[], PooledAnswers]) -> None:
+    def __init__(
+        self,
+        session: Session,
+        panel: LessonPanel,
+        answers: Callable[[], PooledAnswers],
+        hand_over: Callable[[str, bytes], None],
+    ) -> None:
         super().__init__()
         self._session, self._panel, self._answers = session, panel, answers
         self._revealed: set[str] = set()  # lessons
-        self._drawn: tuple[object, ...] = ()
-        self.text = cards.html()
+        self.given = note(visible=True)
         self.reveal = Button(self._reveal, label="Reveal")
-        self.save = Button(self._hand_over, label="Answers as CSV", variant="text")
-        self._form = Form(FormRow(self.reveal, self.save))
-        self.root = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
+        save = Button(lambda *_: hand_over("answers.csv", answers().to_csv()), label="Answers as CSV", variant="text")
+        self.row = FormRow(self.given, self.reveal, save, wrap=True, visible=False)
+        self.hard = cards.html()
+        self.root = cards.card(self.hard, visible=False)
 
     def tick(self) -> bool:
-        """Draw what is new; return whether anything was."""
-        answers, lesson = self._answers(), self._panel.scenario.name
+        """Show what is new; return whether these are the first answers."""
+        answers, panel, first = self._answers(), self._panel, not self.row.visible
         if not answers.questions:
             return False
-        answers.settle(lesson, self._panel.guess.right)
-        answers.save()
-        projected = self._session.theme.projected
-        state = answers, answers.revision, lesson, projected, self._panel.open, lesson in self._revealed
-        if state == self._drawn:
-            return False
-        self._drawn = state
+        lesson = panel.scenario.name
+        answers.settle(lesson, panel.guess.right)
         question = answers.questions.get(lesson)
-        hidden = projected and lesson not in self._revealed
-        given = 0 if question is None else len(question.given)
-        shown = "" if question is None or hidden else _bars(question)
-        hard = "" if hidden else _hard(answers)
-        self.text.object = cards.title(f"{given} {'answer' if given == 1 else 'answers'}") + shown + hard
-        self.reveal.visible = hidden and question is not None
-        if not self.root.objects:
-            self.root.objects = [cards.card(self.text, self._form)]
-        self.root.visible = self._panel.open
-        return True
+        given, right = (0, "") if question is None else (len(question.given), question.right)
+        hidden = self._session.theme.projected and not right and lesson not in self._revealed
+        panel.guess.counts = [] if question is None or hidden else question.counts
+        self.given.object = f"{given} {'answer' if given == 1 else 'answers'}"
+        self.reveal.visible, self.row.visible = hidden and given > 0, True
+        self.hard.object = _hard(answers)
+        self.root.visible = panel.open and bool(self.hard.object)
+        return first
 
     def _reveal(self, *_: object) -> None:
         self._revealed.add(self._panel.scenario.name)
         self.tick()
-
-    def _hand_over(self, *_: object) -> None:
-        self._form.hand_over("answers.csv", self._answers().to_csv())
-
-
-def _bars(question: PooledQuestion) -> str:
-    """Return a bar for each choice as HTML, with a mark at the right one once that is known."""
-    most = max(question.counts.values())
-    rows = []
-    for choice, count in question.counts.items():
-        right = choice == question.right
-        colour = "var(--mk-good)" if right else "var(--mk-accent)"
-        bar = f'<div style="width: {100 * count / most:.0f}%; height: 1em; background: {colour}"></div>'
-        mark = " ✓ right" if right else ""
-        drawn = f'<td style="width: 60%" aria-hidden="true">{bar}</td>'
-        rows.append(f"<tr><th>{escape(choice)}</th><td>{count}{mark}</td>{drawn}</tr>")
-    return f'<table class="results"><tbody>{"".join(rows)}</tbody></table>'
 
 
 def _hard(answers: PooledAnswers) -> str:
@@ -83,9 +66,6 @@ def _hard(answers: PooledAnswers) -> str:
     if len(known) < 2:
         return ""
     known.sort(key=lambda pair: pair[0])
-    rows = "".join(
-        f"<tr><th>{escape(each.title)}</th><td>{len(each.given)}</td><td>{share:.0%}</td></tr>" for share, each in known
-    )
-    head = "<tr><th>Lesson, the hardest first</th><th>Answers</th><th>Right</th></tr>"
-    table = f'<table class="results milestones"><thead>{head}</thead><tbody>{rows}</tbody></table>'
-    return f'<div class="scroll">{table}</div>'
+    rows = (row_html(escape(each.title), (str(len(each.given)), f"{share:.0%}")) for share, each in known)
+    heads = (("Lesson", "the hardest first"), ("Answers", "of the class"), ("Right", "share of the answers"))
+    return cards.title("Which lessons were hard") + table_html("The hardest first", heads, rows, MILESTONES)

@@ -14,6 +14,7 @@ from mklviz.views.form import Button, FormRow
 from mklviz.views.host.beside import beside
 from mklviz.views.host.components import ScriptedComponent
 from mklviz.views.look import cards
+from mklviz.views.look.styles import MILESTONES, row_html, table_html
 from mklviz.views.sidebar.controls import note, say
 from mklviz.views.sidebar.scenario_panel import LessonPanel
 
@@ -64,6 +65,7 @@ def read_guesses(kept: Mapping[str, Any], lessons: Mapping[str, Scenario]) -> Gu
     return guesses
 
 
+_HEADS = "Lesson", "You said", "It was"
 _FORGET = "Forgets what was guessed in lessons, on this page and in this browser"
 
 
@@ -135,10 +137,8 @@ class LessonScore:
         self.summary.visible = all(name in self.done for name in lessons)
         if self.summary.visible:
             rows = (_row(lesson.title, *self.done[name]) for name, lesson in lessons.items())
-            head = "<tr><th>Lesson</th><th>You said</th><th>It was</th></tr>"
-            table = f'<table class="results milestones"><thead>{head}</thead><tbody>{"".join(rows)}</tbody></table>'
-            words = f"You guessed {self.right} of {len(lessons)} right."
-            self._table.object = f'<p class="why">{words}</p><div class="scroll">{table}</div>'
+            words = cards.lines(f"You guessed {self.right} of {len(lessons)} right.")
+            self._table.object = words + table_html("Lessons", [(name, "") for name in _HEADS], rows, MILESTONES)
 
     def _go_on(self, *_: Any) -> None:
         if self._choose is not None and self._next:
@@ -151,4 +151,4 @@ def _lessons() -> dict[str, Scenario]:
 
 def _row(title: str, guess: str | None, right: str) -> str:
     shown = "–" if guess is None else f"{guess} {'✓' if guess == right else '✕'}"
-    return f"<tr><th>{escape(title)}</th><td>{escape(shown)}</td><td>{escape(right)}</td></tr>"
+    return row_html(escape(title), map(escape, (shown, right)))

@@ -19,7 +19,7 @@ from mklviz.scenarios import Evidence
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.columns import race_slots
 from mklviz.views.chart.description import Chart, Tables
-from mklviz.views.form import Button, Form, FormRow
+from mklviz.views.form import Button, Form, FormPart, FormRow
 from mklviz.views.host.beside import beside
 from mklviz.views.host.components import DragHandle, PlotPane
 from mklviz.views.host.frames import FigureSync
@@ -40,13 +40,12 @@ __all__ = ["LessonStage", "PictureView", "emptied"]
 EVERY = 0.25  # seconds between pictures of a race that goes on
 CHANGED = "You changed this lesson's set-up, so its question waits."
 GUESS = "Guess: a recorded race plays here at once, and Run lesson brings your own."
-GUESS_FOLLOWING = "Guess: a recorded race plays here at once."
+GUESS_FOLLOWING = "Guess: the picture comes with the race that you follow."
 COMES = "Appears when the race has ended"
 LATER = "This picture is computed from the result: it appears when the race has ended."
 SEEN = {  # which race is drawn: the word for it, its look, and what it means
     "recorded": ("recorded", "settles", "A recording. Run lesson brings your own race."),
     "live": ("live", "stable", "Your race, on this machine."),
-    "waiting": ("recorded", "settles", "A recording, until the race that you follow begins."),
     "followed": ("live", "stable", "The race that you follow."),
 }
 _USABLE: Mapping[str, tuple[str, ...]] = {  # what can be pressed in each state of a page, by the names of commands
@@ -66,7 +65,7 @@ class LessonStage(cards.Rooted):
     """
 
     def __init__(
-        self, session: Session, panel: LessonPanel, commands: Mapping[str, Callable[..., Any]], pooled: Any
+        self, session: Session, panel: LessonPanel, commands: Mapping[str, Callable[..., Any]], pooled: FormPart
     ) -> None:
         super().__init__()
         self._session, self.panel = session, panel
@@ -86,7 +85,7 @@ class LessonStage(cards.Rooted):
         self.score = LessonScore(commands.get("choose"))
         sheet = beside(__file__, "stage.css")
         row = FormRow(panel.guess, self.run, self.full_speed, self.stop, self.close, wrap=True)
-        self.question = Form(row, self.changed, stylesheets=[sheet])
+        self.question = Form(row, pooled, self.changed, stylesheets=[sheet])
         self.answer = Form(panel.words, self.score.line, stylesheets=[sheet], css_classes=["answer"])
         self.reasons = Form(panel.reasons, stylesheets=[sheet], css_classes=["reasons"], visible=False)
         self.picture = PictureView()
@@ -95,7 +94,7 @@ class LessonStage(cards.Rooted):
         self.below = pn.Column(*parts, **look, sizing_mode="stretch_width", margin=0)
         panel.reasons.param.watch(lambda event: self.reasons.param.update(visible=event.new), "visible")
         self.heading = cards.html(height=0)  # for screen readers: the headings of the picture stand below it
-        self._parts = [self.heading, self.question, pooled, self.below, self.score.summary, self.score.storage]
+        self._parts = [self.heading, self.question, self.below, self.score.summary, self.score.storage]
         self.root = pn.Column(sizing_mode="stretch_width", margin=0)
         self._turn()
         panel.param.watch(self._turn, "open")
@@ -150,10 +149,13 @@ class LessonStage(cards.Rooted):
             self._drawn, self._drawn_at = state, now
 
     def _play(self, now: float) -> None:
-        """Play the recording from the guess, or from Run without one, until the race of the page has points."""
+        """Play the recording from the guess, or from Run without one, until the race of the page has points.
+
+        On a page that follows none plays: it would tell a class the answer.
+        """
         scenario = self.panel.scenario
         live = any(map(len, self._session.traces.values()))
-        begun = self.panel.guess.value is not None or self._awaited
+        begun = not self._session.follows and (self.panel.guess.value is not None or self._awaited)
         if live or not begun or self.changed.visible or not recording(scenario.name):
             self._playback = None
             return
@@ -176,8 +178,7 @@ class LessonStage(cards.Rooted):
             return self.picture.show(nothing, theme, self.progress or guess)
         picture = gap(runs) if self._foreign and live else picture_of(scenario, runs)
         later = "" if _filled(picture.tables) else LATER
-        led = ("live", "recorded") if not self._session.follows else ("followed", "waiting")
-        seen = led[0] if live else led[1]
+        seen = "recorded" if not live else "followed" if self._session.follows else "live"
         return self.picture.show(picture, theme, later, seen, self.progress)
 
     def _runs(self) -> LessonRuns:

@@ -42,7 +42,10 @@ class LessonPanel(param.Parameterized):
         question = scenario.question
         choices = () if question is None else question.choices
         self.guess.param.update(
-            label="" if question is None else question.text, options={choice: choice for choice in choices}, value=None
+            label="" if question is None else question.text,
+            options={choice: choice for choice in choices},
+            value=None,
+            counts=[],
         )
         self.description.visible = question is None
         self.clear_answer()
