@@ -10,6 +10,9 @@ from dataclasses import replace
 
 import pytest
 from _stores import store  # noqa: F401
+from _students import CODE, Teacher, class_answers, cookies_at
+from test_gate import before_a_server
+from tornado.httpclient import AsyncHTTPClient
 
 from mklviz.record.store import Owner, Store
 from mklviz.scenarios import Answer, Question, Scenario, load_scenario
@@ -202,3 +205,29 @@ def test_a_page_that_is_loaded_again_has_the_answers_of_before_the_race_also_fro
         assert (SHARED_RACES.find(before.name) is recovery.shared_race) == bool(found)
         assert page.alert.visible == (not found)
         SHARED_RACES.close(recovery.shared_race)
+
+
+@pytest.mark.full
+def test_a_class_behind_a_code_is_counted_to_the_last_and_its_answers_outlive_the_server() -> None:
+    told: list[str] = []
+
+    async def lead(port: int, _server: object) -> None:
+        cookies = await cookies_at(port)
+        page = await AsyncHTTPClient().fetch(f"http://localhost:{port}/explorer", headers={"Cookie": cookies})
+        told.append(page.headers["Set-Cookie"].partition(";")[0])
+        teacher = await Teacher(port, f"{cookies}; {told[0]}").open()
+        await class_answers(teacher, port, cookies, 8)
+        told.append(await teacher.until(r"(&race=[\w.-]+)"))
+        teacher.leave()
+
+    async def come_back(port: int, _server: object) -> None:
+        teacher = await Teacher(port, await cookies_at(port, told[0]), told[1]).open()
+        told.append(await teacher.until("(8) answers"))
+        teacher.leave()
+
+    before_a_server(lead, code=CODE, own=True)
+    room = SHARED_RACES.find(told[1][6:22])
+    assert room is not None
+    SHARED_RACES.close(room)  # as the end of its process does
+    before_a_server(come_back, code=CODE, own=True)
+    assert told[2] == "8"

@@ -226,8 +226,8 @@ class _Class(_OfGate, _AtTheGate):
 
     def get(self) -> None:
         address, code = self._gate.address, self._gate.code
-        room = {FOLLOW: name for name in self.get_query_arguments(FOLLOW)[:1]}  # of the page that leads
-        drawn = segno.make(f"{address}?{urlencode({**room, 'code': code})}", micro=False)
+        room = [(FOLLOW, name) for name in self.get_query_arguments(FOLLOW)[:1]]  # of the page that leads
+        drawn = segno.make(f"{address}?{urlencode([*room, ('code', code)])}", micro=False)
         picture = drawn.svg_inline(border=3, light="#fff", omitsize=True, title="Opens the dashboard, with the code")
         words = {"address": escape(address.removeprefix("http://")).replace("/", "<wbr>/"), "code": escape(code)}
         self.finish(PAGE.format(body=_JOIN.format(picture=picture, **words)))
