@@ -133,7 +133,7 @@ def test_followers_answer_and_the_page_that_leads_shows_bars_then_what_was_right
     assert guess.counts == []  # before a room, not yet
     card.reveal.answer({"click": True})
     assert guess.counts[0] == 2
-    assert not card.reveal.visible
+    assert not card.row.visible  # the picture has its room
     leads.sidebar.scenario.lesson.show_result(LessonResult(Answer(FIRST, "it did")))
     card.tick()
     assert room.answers.questions[LESSON.name].right == guess.right == FIRST

@@ -40,17 +40,19 @@ class ClassCard(cards.Rooted):
 
     def tick(self) -> bool:
         """Show what is new; return whether these are the first answers."""
-        answers, panel, first = self._answers(), self._panel, not self.row.visible
+        answers, panel, first = self._answers(), self._panel, not self.given.object
         if not answers.questions:
             return False
         lesson = panel.scenario.name
         answers.settle(lesson, panel.guess.right)
         question = answers.questions.get(lesson)
         given, right = (0, "") if question is None else (len(question.given), question.right)
-        hidden = self._session.theme.projected and not right and lesson not in self._revealed
+        projected = self._session.theme.projected
+        hidden = projected and not right and lesson not in self._revealed
         panel.guess.counts = [] if question is None or hidden else question.counts
         self.given.object = f"{given} {'answer' if given == 1 else 'answers'}"
-        self.reveal.visible, self.row.visible = hidden and given > 0, True
+        self.reveal.visible = hidden and given > 0
+        self.row.visible = self.reveal.visible or not projected  # whose room the picture has on a projector
         self.hard.object = _hard(answers)
         self.root.visible = panel.open and bool(self.hard.object)
         return first
