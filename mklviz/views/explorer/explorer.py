@@ -115,7 +115,7 @@ class Explorer(pn.viewable.Viewer):
             self.session,
             lesson,
             lambda: self.page_recovery.shared_race.answers,
-            lambda *file: self.stage.question.hand_over(*file),
+            lambda name, content: self.stage.question.hand_over(name, content),
         )
         self.stage = LessonStage(self.session, lesson, self._stage_commands(), self.class_card.row)
         self.claim = ClaimCard(self.sidebar.scenario)

@@ -149,12 +149,10 @@ class LessonStage(cards.Rooted):
             self._drawn, self._drawn_at = state, now
 
     def _play(self, now: float) -> None:
-        """Play the recording from the guess, or from Run without one, until the race of the page has points.
-
-        On a page that follows none plays: it would tell a class the answer.
-        """
+        """Play the recording from the guess, or from Run without one, until the race of the page has points."""
         scenario = self.panel.scenario
         live = any(map(len, self._session.traces.values()))
+        # none on a page that follows, as it would tell a class the answer
         begun = not self._session.follows and (self.panel.guess.value is not None or self._awaited)
         if live or not begun or self.changed.visible or not recording(scenario.name):
             self._playback = None
