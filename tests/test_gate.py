@@ -168,11 +168,13 @@ def test_a_class_sees_the_address_with_a_picture_of_it_and_the_code_once_one_is_
         assert refused.code == 403
         assert b"right-1" not in refused.body
         opened = await get("/class", body={"code": "right-1"})
-        page = (await get("/class", Cookie=opened.headers["Set-Cookie"].partition(";")[0])).body.decode()
-        assert ">right-1</b>" in page
-        assert "192.0.2.7:5006<wbr>/explorer</b>" in page
-        drawn = segno.make("http://192.0.2.7:5006/explorer?code=right-1", micro=False)
-        assert drawn.svg_inline(border=3, light="#fff", omitsize=True).partition("<path")[2] in page
+        cookie = opened.headers["Set-Cookie"].partition(";")[0]
+        for room, query in (("", "code=right-1"), ("?follow=a_room", "follow=a_room&code=right-1")):
+            page = (await get(f"/class{room}", Cookie=cookie)).body.decode()
+            assert ">right-1</b>" in page
+            assert "192.0.2.7:5006<wbr>/explorer</b>" in page
+            drawn = segno.make(f"http://192.0.2.7:5006/explorer?{query}", micro=False)
+            assert drawn.svg_inline(border=3, light="#fff", omitsize=True).partition("<path")[2] in page
 
     through(visit, code="right-1", address="http://192.0.2.7:5006/explorer")
 

@@ -38,13 +38,14 @@ _READY = {"type": "event", "name": "document_ready", "values": {"type": "map", "
 
 
 class Visitor:
-    """One page without a browser; `query`: the end of its address; `messages`: how many have come."""
+    """One page without a browser; `query`: the end of its address; `cookies`: sent; `messages`: how many have come."""
 
-    def __init__(self, port: int, query: str = "?pace=0") -> None:
-        self._address, self._query = f"localhost:{port}/explorer", query
+    def __init__(self, port: int, query: str = "?pace=0", cookies: str = "") -> None:
+        self._address, self._query, self._headers = f"localhost:{port}/explorer", query, {"Cookie": cookies}
         self._socket: WebSocketClientConnection
         self._sent = self.messages = 0
         self._token = ""
+        self.document: Any = None
         self._heart = self._pulse = ""  # the models whose acknowledgements and signs of life the server waits for
 
     async def visit(self) -> tuple[float, float]:
@@ -63,10 +64,11 @@ class Visitor:
 
     async def open(self) -> Self:
         """Open the page."""
-        fetched = await AsyncHTTPClient().fetch(f"http://{self._address}{self._query}", request_timeout=PATIENCE)
+        asked = HTTPRequest(f"http://{self._address}{self._query}", headers=self._headers, request_timeout=PATIENCE)
+        fetched = await AsyncHTTPClient().fetch(asked)
         self._token = self._token_of(fetched.body.decode())
-        document = json.loads(await self._connect())
-        self._heart, self._pulse = (_model(document, name) for name in ("Heartbeat", "Reconnect"))
+        self.document = json.loads(await self._connect())
+        self._heart, self._pulse = (_model(self.document, name) for name in ("Heartbeat", "Reconnect"))
         await self._patch({"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": _READY})
         return self
 
@@ -83,7 +85,7 @@ class Visitor:
 
     async def _connect(self) -> str:
         """Open the page's socket, and return the document that the server sends."""
-        request = HTTPRequest(f"ws://{self._address}/ws", request_timeout=PATIENCE)
+        request = HTTPRequest(f"ws://{self._address}/ws", headers=self._headers, request_timeout=PATIENCE)
         self._socket = await websocket_connect(request, subprotocols=["bokeh", self._token], max_message_size=1 << 28)
         await self._read()  # the server's greeting
         await self._send("PULL-DOC-REQ", {})

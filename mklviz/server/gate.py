@@ -28,6 +28,7 @@ from mklviz.server.access import Guesses
 from mklviz.server.connections import party
 from mklviz.server.process import PAGE, Contained, contain
 from mklviz.views.host.page_session import OWNER
+from mklviz.views.links import FOLLOW
 
 COOKIE, OWNER_COOKIE = "mklviz-code", "mklviz-runs"
 _KEPT = "Max-Age=31536000; HttpOnly; SameSite=Lax"
@@ -225,7 +226,8 @@ class _Class(_OfGate, _AtTheGate):
 
     def get(self) -> None:
         address, code = self._gate.address, self._gate.code
-        drawn = segno.make(f"{address}?{urlencode({'code': code})}", micro=False)
+        room = [(FOLLOW, name) for name in self.get_query_arguments(FOLLOW)[:1]]  # of the page that leads
+        drawn = segno.make(f"{address}?{urlencode([*room, ('code', code)])}", micro=False)
         picture = drawn.svg_inline(border=3, light="#fff", omitsize=True, title="Opens the dashboard, with the code")
         words = {"address": escape(address.removeprefix("http://")).replace("/", "<wbr>/"), "code": escape(code)}
         self.finish(PAGE.format(body=_JOIN.format(picture=picture, **words)))

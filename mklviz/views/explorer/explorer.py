@@ -46,6 +46,7 @@ from mklviz.views.explorer.shell import DeepLink, Shell
 from mklviz.views.form import Alert, Form
 from mklviz.views.host.page_session import follow_session
 from mklviz.views.host.ticks import Ticks
+from mklviz.views.lessons.class_card import ClassCard
 from mklviz.views.lessons.stage import LessonStage
 from mklviz.views.links.link import CLAIM, RECIPE, Address, HideAndLock, open_address, open_words, query_value
 from mklviz.views.look import cards
@@ -109,9 +110,16 @@ class Explorer(pn.viewable.Viewer):
         self.page_recovery.shared_race.wake = self._ticks.wake
         self.alert, self._not_kept = Alert(closeable=True, visible=False), ""
         self.controls = controls_column(self.sidebar, self.run_panel)
-        self.stage = LessonStage(self.session, self.sidebar.scenario.lesson, self._stage_commands())
+        lesson = self.sidebar.scenario.lesson
+        self.class_card = ClassCard(
+            self.session,
+            lesson,
+            lambda: self.page_recovery.shared_race.answers,
+            lambda name, content: self.stage.question.hand_over(name, content),
+        )
+        self.stage = LessonStage(self.session, lesson, self._stage_commands(), self.class_card.row)
         self.claim = ClaimCard(self.sidebar.scenario)
-        parts = (Form(self.alert), self.claim.root, self.stage.root, self.shell.root)
+        parts = (Form(self.alert), self.claim.root, self.stage.root, self.class_card.root, self.shell.root)
         self.main = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
         self._watch()
         self._paint()
@@ -296,6 +304,8 @@ class Explorer(pn.viewable.Viewer):
             self._cold_start.update(self.run_panel.pace.value, self._figures_ahead.built, seen)
         self.lesson.update()
         self.stage.tick()
+        if self.class_card.tick():
+            self.page_recovery.tell()
         self.shell.tick(monotonic())  # figures may have been built since
 
     def _tick_race(self, now: float) -> None:
@@ -401,7 +411,9 @@ class Explorer(pn.viewable.Viewer):
         """Go on with the race, or the sweep, that the page had before it was reloaded."""
         session = self.session
         if session.race is None:
-            self.shell.turn_to("Sweep")
+            if session.sweep is not None:
+                self.shell.turn_to("Sweep")
+            self.page_recovery.awaits = session.sweep is not None
             return
         if session.recipe is not None:
             if not session.race.finished and self.sidebar.recipe != session.recipe:

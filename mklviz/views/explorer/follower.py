@@ -14,7 +14,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from mklviz.views.explorer.page import TICK, Header, build_page, status_html, status_line
-from mklviz.views.explorer.page_recovery import SHARED_RACES
+from mklviz.views.explorer.page_recovery import SHARED_RACES, SharedRace
 from mklviz.views.explorer.shell import Shell
 from mklviz.views.form import Form, Heading
 from mklviz.views.host.page_session import Reconnect, follow_session, owner_of_page
@@ -33,11 +33,16 @@ LEADS = "This page follows another page's race. Axes, zoom and the timeline are 
 WAITS = "The leader has not started a race yet: it appears here when there is one."
 OVER = "The leader has closed the race. Its recording stays here until you close this page."
 UNKNOWN = "This race has ended, or the link is incomplete."
+COUNTED = "Your answer is counted."
+LATE = "The race has begun: this answer is not counted."
 ALONE = "A dashboard of your own opens at this address without what follows the question mark."
 
 
 class Follower(pn.viewable.Viewer):
-    """A follower's page: `message` says what the leader does, `lesson` is the leader's, with an own guess."""
+    """A follower's page: `message` says what the leader does, `lesson` is the leader's, with an own guess.
+
+    `counted` says that the guess is among the answers of the class.
+    """
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -47,7 +52,7 @@ class Follower(pn.viewable.Viewer):
         self.reconnect = Reconnect()
         self._status_line = status_line()
         self.header = Header(self.session, {})
-        self._note = note()
+        self._note, self.counted = note(), note(spoken=True)
         self.lesson: LessonPanel | None = None
         self._result: LessonResult | None = None
         self.stage: LessonStage | None = None
@@ -72,7 +77,7 @@ class Follower(pn.viewable.Viewer):
         if shared is None:
             say(self._note, UNKNOWN if self.session.race is None else OVER)
             return
-        self._look_at_lesson(shared.session)
+        self._look_at_lesson(shared)
         if shared.session.race is None:
             say(self._note, WAITS)
             if shared.session.gives_way and self.session.race is not None:
@@ -82,8 +87,9 @@ class Follower(pn.viewable.Viewer):
         if self.session.race is not shared.session.race:
             self.session.take(shared.session)
 
-    def _look_at_lesson(self, led: Session) -> None:
+    def _look_at_lesson(self, shared: SharedRace) -> None:
         """Follow the leader's lesson and its answer."""
+        led = shared.session
         scenario = led.scenario
         if scenario is None:
             return
@@ -93,14 +99,36 @@ class Follower(pn.viewable.Viewer):
             if begins and query_value(SCENARIO) == scenario.name:
                 self.lesson.choose(query_value(GUESS))
             self.lesson.guess.param.watch(self._tell_address, "value")
-            self.stage = LessonStage(self.session, self.lesson, {})
+            self.lesson.guess.param.watch(self._answer, "value")
+            self.stage = LessonStage(self.session, self.lesson, {}, self.counted)
             self._stage_box.objects = [self.stage.root]
             self._result = None
             self._tell_address()
+            self._say_counted(shared)
         if led.lesson_result != self._result:
             self._result = self.session.lesson_result = led.lesson_result
             self.lesson.show_result(self._result)
         self.lesson.open = scenario.question is not None and led.lesson_open
+
+    def _answer(self, event: Any) -> None:
+        """Count the guess among the answers of the class, if that has not seen the race."""
+        shared = SHARED_RACES.find(self._name)
+        if shared is None or self.lesson is None or event.new is None:
+            return
+        if shared.session.race is None:
+            shared.answers.give(self.lesson.scenario, self._visitor, event.new)
+            shared.wake()
+        self._say_counted(shared, LATE)
+
+    def _say_counted(self, shared: SharedRace, otherwise: str = "") -> None:
+        if self.lesson is not None:
+            guess = self.lesson.scenario.name, self._visitor, self.lesson.guess.value
+            say(self.counted, COUNTED if shared.answers.has(*guess) else otherwise)
+
+    @property
+    def _visitor(self) -> str:
+        """Who answers: this browser, or this page where the server does not tell browsers apart."""
+        return self.session.owner.name or self.reconnect.page_id
 
     def _tell_address(self, *_: Any) -> None:
         """Keep guess and size in the address of the page, where a reload finds them."""

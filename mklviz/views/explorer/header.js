@@ -14,7 +14,11 @@ function navigation({ model, el }) {
     return [name, link]
   }))
   if (model.shared) {
-    nav.append(make("a", "class", { href: "./class", target: "_blank", title: tr("Address and code for a class") }, tr("Class")))
+      const invite = make("a", "class", { target: "_blank", title: tr("Address and code for a class") }, tr("Class"))
+      const lead = () => { invite.href = `./class${model.room}` }
+      lead()
+      model.on("room", lead)
+      nav.append(invite)
   }
 
   const mark = (section) => {

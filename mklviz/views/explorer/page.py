@@ -59,6 +59,7 @@ class Navigation(ScriptedComponent):
     projected = param.Boolean(default=False)
     keeps = param.Boolean(default=True, doc="Whether races of this browser are kept")
     shared = param.Boolean(default=False, doc="Whether others come in by the address that stands at ./class")
+    room = param.String(default="", doc="The end of that address where this page is followed")
 
     _esm = f"{HEADER_SCRIPT}export const render = navigation"
     _stylesheets: ClassVar[list[str]] = [_SHEET]

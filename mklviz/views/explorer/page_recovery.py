@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 from mklviz.views.host.page_session import Reconnect
+from mklviz.views.lessons.pooled import PooledAnswers
 from mklviz.views.links import FOLLOW, RACE_KEY, name_of_this_process
 from mklviz.views.links.link import Address, query_value
 from mklviz.views.session.session import Session
@@ -28,7 +29,7 @@ def _unguessable() -> str:
 
 @dataclass(eq=False)
 class SharedRace:
-    """A page that has a race, or a sweep."""
+    """A page that has a race, a sweep, or answers of a class."""
 
     session: Session
     present: Callable[[], bool]  # returns whether a browser shows the page
@@ -40,6 +41,12 @@ class SharedRace:
 
     def __post_init__(self) -> None:
         self.key = f"{self.name}.{_unguessable()}"
+        self.answers = PooledAnswers(self.session.store, self.name)
+
+    @property
+    def at_work(self) -> bool:
+        """Whether there is what a page that is reloaded takes over."""
+        return self.session.at_work or bool(self.answers.questions)
 
 
 class SharedRaces:
@@ -73,12 +80,12 @@ class SharedRaces:
     def take_over(self, key: str, mine: SharedRace) -> bool:
         """Take over race, sweep and names of the room with that key, if it has any and no page is in it."""
         old = self.by_key(key)
-        if old is None or old is mine or old.present() or not old.session.at_work:
+        if old is None or old is mine or old.present() or not old.at_work:
             return False
         if old.session.owner != mine.session.owner:  # a link that was passed on shows others no race
             return False
         self.close(mine)
-        old.left, mine.name, mine.key = True, old.name, old.key
+        old.left, mine.name, mine.key, mine.answers = True, old.name, old.key, old.answers
         old.wake()
         self.open(mine)
         mine.session.take(old.session)
@@ -90,6 +97,7 @@ class SharedRaces:
         if (known := _KEY.fullmatch(key)) and known[1] not in self._rooms:
             self.close(mine)
             mine.name, mine.key = known[1], key
+            mine.answers = PooledAnswers(mine.session.store, mine.name)
             self.open(mine)
 
 
@@ -134,10 +142,11 @@ class PageRecovery:
     def tell(self) -> None:
         """Keep the address of a page that has been loaded up to date, and tell others where to follow its race."""
         if self._loaded:
-            has_race = self._session.race is not None
-            self._run_panel.offer_link(f"?{FOLLOW}={self.shared_race.name}" if has_race else "")
+            followed = self._session.race is not None or self._address.sidebar.scenario.lesson.open
+            self._session.room = f"?{FOLLOW}={self.shared_race.name}" if followed else ""
+            self._run_panel.offer_link(self._session.room)
             recorded = self._session.recorded
-            key = self.shared_race.key if self._session.at_work else self._key
+            key = self.shared_race.key if self.shared_race.at_work else self._key
             stored = f".{recorded.race}" if recorded is not None and recorded.ids else ""
             self.reconnect.query = self._address.text(key and key + stored, page=self.section)
 
@@ -151,6 +160,8 @@ class PageRecovery:
             self.where = self._where() if gone else ""
             self.kept = self._stored if self.where in (GONE, OTHERS) else ""
             self._former, self._key = self._key, ""
+            if self.where == GONE and not self._stored:
+                self._restore_answers()
             self.tell()
         return taken
 
@@ -164,6 +175,13 @@ class PageRecovery:
         """Let those who followed the race before follow what is left of it."""
         SHARED_RACES.restore(self._former, self.shared_race)
         self.tell()
+
+    def _restore_answers(self) -> None:
+        """Go on with the answers of a class, where this visitor led it and there was no race yet."""
+        known = _KEY.fullmatch(self._former)
+        if known and PooledAnswers(self._session.store, known[1]).questions:
+            self.restore()
+            self.where, self.awaits = "", False
 
     def close(self) -> None:
         SHARED_RACES.close(self.shared_race)

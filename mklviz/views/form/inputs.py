@@ -86,11 +86,12 @@ class Segments(_Choice):
 class Choices(_Choice):
     """Answers to a question, one below the other. One may be chosen until the right one is known.
 
-    `right`: the right one; "" while that is open.
+    `right`: the right one; "" while that is open. `counts`: how many chose each, where that is shown.
     """
 
-    kind, shown = "choices", ("label", "right")
+    kind, shown = "choices", ("label", "right", "counts")
     right = param.String(default="")
+    counts = param.List(default=[])
 
     def describe(self) -> dict[str, Any]:
         """Name the right one by its label."""

@@ -272,7 +272,7 @@ const KINDS = {
     const option = (text) => {
       const box = make("input", "", { type: "radio", name: `choice-${key}`, value: text })
       box.addEventListener("change", () => say({ value: text }))
-      return make("label", "", {}, box, make("span", "", {}, text))
+      return make("label", "", {}, box, make("span", "", {}, text), make("b"))
     }
     return { node, show: (part) => {
       legend.textContent = held(part.label)
@@ -282,7 +282,11 @@ const KINDS = {
         boxes = labels.map((label) => label.firstChild)
         node.replaceChildren(legend, ...labels)
       }
-      for (const box of boxes) {
+      const all = part.counts.reduce((sum, count) => sum + count, 0)
+      node.classList.toggle("counted", all > 0)
+      for (const [k, box] of boxes.entries()) {
+        box.parentNode.lastChild.textContent = part.counts[k] ?? ""
+        box.parentNode.style.setProperty("--share", `${all && 100 * part.counts[k] / all}%`)
         box.checked = box.value === part.value
         box.disabled = Boolean(part.right)
         box.parentNode.className = !part.right ? "" : box.value === part.right ? "right" : box.checked ? "missed" : ""

@@ -15,6 +15,7 @@ from mklviz.views.form import Button, FormRow
 from mklviz.views.host.beside import beside
 from mklviz.views.host.components import ScriptedComponent
 from mklviz.views.look import cards
+from mklviz.views.look.styles import MILESTONES, row_html, table_html
 from mklviz.views.sidebar.controls import note, say
 from mklviz.views.sidebar.scenario_panel import LessonPanel
 
@@ -65,6 +66,7 @@ def read_guesses(kept: Mapping[str, Any], lessons: Mapping[str, Scenario]) -> Gu
     return guesses
 
 
+_HEADS = "Lesson", "You said", "It was"
 _FORGET = "Forgets what was guessed in lessons, on this page and in this browser"
 
 
@@ -141,10 +143,9 @@ class LessonScore:
         language, self.summary.visible = self._language, all(name in self.done for name in lessons)
         if self.summary.visible:
             rows = (_row(lesson.title, *self.done[name], language) for name, lesson in lessons.items())
-            head = language.marked("<tr><th>[[Lesson]]</th><th>[[You said]]</th><th>[[It was]]</th></tr>")
-            table = f'<table class="results milestones"><thead>{head}</thead><tbody>{"".join(rows)}</tbody></table>'
-            words = language("You guessed {right} of {n} right.", right=self.right, n=len(lessons))
-            self._table.object = f'<p class="why">{words}</p><div class="scroll">{table}</div>'
+            words = cards.lines(language("You guessed {right} of {n} right.", right=self.right, n=len(lessons)))
+            heads = [(language(name), "") for name in _HEADS]
+            self._table.object = words + table_html(language("Lessons"), heads, rows, MILESTONES)
 
     def _go_on(self, *_: Any) -> None:
         if self._choose is not None and self._next:
@@ -157,4 +158,4 @@ def _lessons() -> dict[str, Scenario]:
 
 def _row(title: str, guess: str | None, right: str, language: Language) -> str:
     shown = "–" if guess is None else f"{language(guess)} {'✓' if guess == right else '✕'}"
-    return f"<tr><th>{escape(language(title))}</th><td>{escape(shown)}</td><td>{escape(language(right))}</td></tr>"
+    return row_html(escape(language(title)), map(escape, (shown, language(right))))

@@ -21,7 +21,7 @@ from mklviz.scenarios import Evidence
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.columns import race_slots
 from mklviz.views.chart.description import Chart, Tables
-from mklviz.views.form import Button, Form, FormRow
+from mklviz.views.form import Button, Form, FormPart, FormRow
 from mklviz.views.host.beside import beside
 from mklviz.views.host.components import DragHandle, PlotPane
 from mklviz.views.host.frames import FigureSync
@@ -41,12 +41,11 @@ __all__ = ["LessonStage", "PictureView", "emptied"]
 EVERY = 0.25  # seconds between pictures of a race that goes on
 CHANGED = "You changed this lesson's set-up, so its question waits."
 GUESS = "Guess: a recorded race plays here at once, and Run lesson brings your own."
-GUESS_FOLLOWING = "Guess: a recorded race plays here at once."
+GUESS_FOLLOWING = "The picture comes with the race that you follow."
 LATER = "This picture is computed from the result: it appears when the race has ended."
 SEEN = {  # which race is drawn: the word for it, its look, and what it means
     "recorded": ("recorded", "settles", "A recording. Run lesson brings your own race."),
     "live": ("live", "stable", "Your race, on this machine."),
-    "waiting": ("recorded", "settles", "A recording, until the race that you follow begins."),
     "followed": ("live", "stable", "The race that you follow."),
 }
 _USABLE: Mapping[str, tuple[str, ...]] = {  # what can be pressed in each state of a page, by the names of commands
@@ -62,10 +61,12 @@ class LessonStage(cards.Rooted):
     """A lesson on the page of a session.
 
     `commands`: "run", "full_speed" and "stop" of the leading page, "restore" puts the set-up back, "choose" turns
-    to the lesson of a name; none on a page that follows.
+    to the lesson of a name; none on a page that follows. `pooled` stands below the question: what the class answers.
     """
 
-    def __init__(self, session: Session, panel: LessonPanel, commands: Mapping[str, Callable[..., Any]]) -> None:
+    def __init__(
+        self, session: Session, panel: LessonPanel, commands: Mapping[str, Callable[..., Any]], pooled: FormPart
+    ) -> None:
         super().__init__()
         self._session, self.panel = session, panel
         language = self._language = panel.page_language
@@ -84,7 +85,7 @@ class LessonStage(cards.Rooted):
         self.score = LessonScore(commands.get("choose"), language)
         sheet = beside(__file__, "stage.css")
         row = FormRow(panel.guess, self.run, self.full_speed, self.stop, self.close, wrap=True)
-        self.question = Form(row, self.changed, stylesheets=[sheet])
+        self.question = Form(row, pooled, self.changed, stylesheets=[sheet])
         self.answer = Form(panel.words, self.score.line, stylesheets=[sheet], css_classes=["answer"])
         self.reasons = Form(panel.reasons, stylesheets=[sheet], css_classes=["reasons"], visible=False)
         self.picture = PictureView(language)
@@ -153,7 +154,8 @@ class LessonStage(cards.Rooted):
         """Play the recording from the guess, or from Run without one, until the race of the page has points."""
         scenario = self.panel.scenario
         live = any(map(len, self._session.traces.values()))
-        begun = self.panel.guess.value is not None or self._awaited
+        # none on a page that follows, as it would tell a class the answer
+        begun = not self._session.follows and (self.panel.guess.value is not None or self._awaited)
         if live or not begun or self.changed.visible or not recording(scenario.name):
             self._playback = None
             return
@@ -176,8 +178,7 @@ class LessonStage(cards.Rooted):
             return self.picture.show(nothing, theme, self.progress or self._language(guess))
         picture = picture_of(replace(scenario, picture="gap") if self._foreign and live else scenario, runs)
         later = "" if _filled(picture.tables) else LATER
-        led = ("live", "recorded") if not self._session.follows else ("followed", "waiting")
-        seen = led[0] if live else led[1]
+        seen = "recorded" if not live else "followed" if self._session.follows else "live"
         return self.picture.show(picture, theme, self._language(later), seen, self.progress)
 
     def _runs(self) -> LessonRuns:

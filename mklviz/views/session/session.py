@@ -171,6 +171,7 @@ class Session(param.Parameterized):
     scenario = param.Parameter(default=None, doc="The scenario with its lesson, which pages that follow show as well")
     lesson_open = param.Boolean(default=False, doc="Whether the lesson stands on the stage of the leader")
     keeps = param.Boolean(default=True, doc="Whether new races are kept, where the server keeps any")
+    room = param.String(default="", doc="The end of the address by which others follow, where there is what to follow")
     lesson_result = param.Parameter(default=None, doc="LessonResult; None as long as the race goes on")
 
     def __init__(self, follows: bool = False, owner: Asker | None = None, **params: Any) -> None:

@@ -45,7 +45,7 @@ class LessonPanel(param.Parameterized):
         self.language = ENGLISH if said == scenario.look_for else self.page_language  # a lesson is in one language
         choices = {} if question is None else {self.language(choice): choice for choice in question.choices}
         asked = "" if question is None else self.language(question.text)
-        self.guess.param.update(label=asked, options=choices, value=None)
+        self.guess.param.update(label=asked, options=choices, value=None, counts=[])
         self.description.visible = question is None
         self.clear_answer()
         if question is None:

@@ -60,7 +60,8 @@ class FrontPage:
         self.explorer: Explorer | None = None
         self.navigation = Navigation(self.turn, section=section, margin=0, align="center")
         self.frame.session.keeps = (pn.state.cookies or {}).get(KEEP) != "no"
-        follow(self.navigation, self.frame.session, "keeps", "keeps")
+        for name in ("keeps", "room"):
+            follow(self.navigation, self.frame.session, name, name)
         self._main = pn.Column(sizing_mode="stretch_width", margin=0)
         self._folded: bool | None = None  # whether the drawer was open before it was folded away
 
