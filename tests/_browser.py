@@ -32,6 +32,7 @@ __all__ = [
     "events_of",
     "find_browser",
     "free_port",
+    "is_broken",
     "middle",
     "new_page",
     "not_driven",
@@ -96,6 +97,11 @@ def complaints_in(log: str) -> list[str]:
     """Return the lines of a log that tell of something broken, but for words of a page that has just been closed."""
     said = re.sub(OF_A_CLOSED_PAGE, "", log, flags=re.MULTILINE).splitlines()
     return [line for line in said if re.search(r"\b(ERROR|CRITICAL|Traceback|refused)\b", line)]
+
+
+def is_broken(message: Any) -> bool:
+    """Return whether a message of a console tells of more than drivers and addresses that a server lacks."""
+    return message.type in ("warning", "error") and not re.search("Failed to load|GPU stall", message.text)
 
 
 def free_port() -> int:

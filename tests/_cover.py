@@ -3,14 +3,14 @@
 A fault that a product of solvers, losses, regularizers and situations brings to light nearly always hangs on one value
 or on two that meet (Cohen, Dalal, Fredman and Patton, The AETG system, IEEE Transactions on Software Engineering 23,
 1997). Of a test marked ``pairwise`` the quick tests take a cover of the pairs, of one marked ``each_value`` a cover of
-the values, both found greedily; the rest is marked ``full``.
+the values, both found greedily; of what is left a cover of the pairs is marked ``full``, and the others are not run.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 import pytest
 
@@ -50,15 +50,23 @@ def shown(rows: Sequence[Sequence[object]]) -> list[bool]:
 COVERS = {"pairwise": covered, "each_value": shown}
 
 
-def leave_the_rest_to_full(items: Sequence[pytest.Item]) -> None:
-    """Mark ``full`` whatever lies outside the covers of the tests marked ``pairwise`` or ``each_value``."""
+def leave_the_rest_to_full(items: list[pytest.Item]) -> None:
+    """Mark ``full`` a cover of what the quick cases of a marked test leave, and drop the others."""
+    dropped = set[pytest.Item]()
     for mark, cover in COVERS.items():
         functions: dict[str, list[pytest.Item]] = {}
         for item in items:
             if item.get_closest_marker(mark):
                 functions.setdefault(item.nodeid.partition("[")[0], []).append(item)
         for cases in functions.values():
-            rows = [list(case.callspec.params.values()) for case in cases]  # type: ignore[attr-defined]
-            for case, taken in zip(cases, cover(rows), strict=True):
-                if not taken:
-                    case.add_marker("full")
+            left = _outside(cover, cases)
+            dropped.update(_outside(covered, left))
+            for case in left:
+                case.add_marker("full")
+    items[:] = [item for item in items if item not in dropped]
+
+
+def _outside(cover: Callable[[Sequence[Sequence[object]]], list[bool]], cases: list[pytest.Item]) -> list[pytest.Item]:
+    """Return the cases of a test that its cover leaves out."""
+    rows = [list(case.callspec.params.values()) for case in cases]  # type: ignore[attr-defined]
+    return [case for case, taken in zip(cases, cover(rows), strict=True) if not taken]

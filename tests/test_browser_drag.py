@@ -17,9 +17,6 @@ TABLE = """(name) => { const source = [...Bokeh.documents[0].all_models].filter(
   return Object.fromEntries(columns.map(([name, values]) => [name, Array.from(values)])) }"""
 
 
-LAID_OUT_ANEW = "(slider) => { slider.style.display = 'none'; slider.offsetWidth; slider.style.display = '' }"
-
-
 def table(app: App, name: str) -> dict[str, list[Any]]:
     """Return what a source of the page holds."""
     found: dict[str, list[Any]] = app.page.evaluate(TABLE, name)
@@ -86,26 +83,6 @@ def test_the_score_of_a_mix_follows_the_bar_that_is_dragged(open_app: Open) -> N
     assert words
     bars.first.press("ArrowLeft")
     app.until(lambda: bars.first.get_attribute("aria-valuetext") != words, "the bar that an arrow key moved")
-
-
-def test_a_knob_is_solved_again_while_it_is_dragged(open_app: Open) -> None:
-    app = open_app(solvers="level", iterations=12)
-    app.press("Run")
-    app.until_finished()
-    app.page.get_by_role("tab", name="Knobs").click()
-    app.until(lambda: "λ = 0.9" in table(app, "knob-gap-lines").get("label", []), "the curve of the first position")
-    knob = app.page.get_by_role("slider", name="λ")
-    box = at_rest(knob)
-    y = box["y"] + box["height"] / 2
-    app.page.mouse.move(box["x"] + 0.7 * box["width"], y)
-    app.page.mouse.down()
-    knob.evaluate(LAID_OUT_ANEW)  # as Bokeh does when a figure changes its height: the browser lets the pointer go
-    seen = [table(app, "knob-gap-lines")["label"]]
-    for share in (0.6, 0.4, 0.2):
-        app.page.mouse.move(box["x"] + share * box["width"], y, steps=6)
-        app.until(lambda: table(app, "knob-gap-lines")["label"] not in seen, "the curve of where the slider is")
-        seen.append(table(app, "knob-gap-lines")["label"])
-    app.page.mouse.up()
 
 
 def test_the_cursor_goes_with_the_mouse_that_is_dragged_on_a_figure(open_app: Open) -> None:

@@ -26,20 +26,6 @@ def test_a_text_that_is_no_value_says_so_under_its_field_until_it_is_one(open_ap
     app.until(app.button("Run").is_enabled, "Run to be on")
 
 
-def test_a_choice_is_shown_as_chosen(open_app: Open) -> None:
-    app = open_app(solvers="level", iterations=4)
-    solves, iteration = app.button("SVM solves"), app.button("iteration")
-    both = [iteration, solves]
-
-    def pressed() -> list[str | None]:
-        return [button.get_attribute("aria-pressed") for button in both]
-
-    app.until(lambda: pressed() == ["true", "false"], "the choice at first")
-    solves.click()
-    app.until(lambda: pressed() == ["false", "true"], "the choice that was clicked on")
-    assert app.still(pressed, "the choice after the answer") == ["false", "true"]
-
-
 def test_a_solver_that_cannot_follow_keeps_the_focus_and_says_why(open_app: Open) -> None:
     app = open_app(solvers="level", iterations=4)
     chip = app.page.get_by_role("button", name="OBSCURE", exact=True)

@@ -6,13 +6,13 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
-from _browser import ROOT, App, Pages, Server, complaints_in, events_of, free_port, new_page
+from _browser import ROOT, Pages, Server, complaints_in, events_of, free_port, new_page
 from _waits import PATIENCE, wait_for
 
 pytestmark = pytest.mark.browser
@@ -180,17 +180,3 @@ class Elsewhere(BaseHTTPRequestHandler):
 def listens(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
-def test_an_upload_is_read_or_answered_in_a_sentence(open_app: Callable[..., App], tmp_path: Path) -> None:
-    app = open_app()
-    table = "a,b,class\n" + "".join(f"{i},{i % 7},{'yes' if i % 2 else 'no'}\n" for i in range(40))
-    files = {"mine.csv": table.encode(), "empty.csv": b"", "large.csv": b"x" * (60 * 2**20)}
-    for name, content in files.items():
-        (tmp_path / name).write_bytes(content)
-    app.page.set_input_files("input[type=file]", tmp_path / "empty.csv")
-    app.page.get_by_text("empty.csv is empty").wait_for()
-    app.page.set_input_files("input[type=file]", tmp_path / "large.csv")
-    app.page.get_by_text("large.csv has 60 MB, but at most").wait_for()
-    app.page.set_input_files("input[type=file]", tmp_path / "mine.csv")
-    app.page.get_by_text("40 samples, 2 features").wait_for()

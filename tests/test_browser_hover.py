@@ -57,6 +57,22 @@ def raced(open_app: Open, width: int = 1280) -> App:
     return app
 
 
+def no_value_before_a_branch(app: App) -> None:
+    """Read the curves before and behind the step at which one begins."""
+    app.page.get_by_role("tab", name="Race").click()
+    app.page.evaluate("""() => {
+      const of_runs = [...Bokeh.documents[0].all_models].filter((m) => m.name === "run-spg")
+      for (const source of of_runs) {  // as those of a branch from step 20
+        const columns = source.data instanceof Map ? [...source.data] : Object.entries(source.data)
+        source.data = Object.fromEntries(columns.map(([name, values]) => [name, Array.from(values).map((value) =>
+          ["iteration", "svm_solves", "seconds"].includes(name) ? value + 20 : value)]))
+      }
+    }""")
+    read(app, "objective", 0.6, 0.5, lambda box: "SPG" in box["said"])
+    before = read(app, "objective", 0.2, 0.5, lambda box: "SPG" not in box["said"])
+    assert "SILP" in before["said"]
+
+
 FIGURES = {
     "Knobs": ("knob-gap", "SVM solves", {"λ = 0.9", "SILP"}, "knob-weights"),
     "Stopping": ("stop-seen", "iteration", {"SILP", "Level", "SPG"}, "stop-weights"),
@@ -79,6 +95,7 @@ def test_every_curve_of_the_laboratory_is_read_beside_the_mouse(open_app: Open) 
             app.until(lambda bars=bars, weight=weight: [hover(app, bars, 0.05, 0.05), weight.count()][1], "a weight")
             leave(app)
     app.screenshot("hover-1280")
+    no_value_before_a_branch(app)
 
 
 def test_the_box_stays_in_a_window_that_is_narrower_than_two_of_it(open_app: Open) -> None:
@@ -91,18 +108,3 @@ def test_the_box_stays_in_a_window_that_is_narrower_than_two_of_it(open_app: Ope
     for down in (0.1, 0.5, 0.9):
         read(app, "weights-silp", 0.5, down, lambda box: box["top"] >= 0)
     leave(app)
-
-
-def test_a_branch_has_no_value_before_it_begins(open_app: Open) -> None:
-    app = raced(open_app)
-    app.page.evaluate("""() => {
-      const of_runs = [...Bokeh.documents[0].all_models].filter((m) => m.name === "run-spg")
-      for (const source of of_runs) {  // as those of a branch from step 20
-        const columns = source.data instanceof Map ? [...source.data] : Object.entries(source.data)
-        source.data = Object.fromEntries(columns.map(([name, values]) => [name, Array.from(values).map((value) =>
-          ["iteration", "svm_solves", "seconds"].includes(name) ? value + 20 : value)]))
-      }
-    }""")
-    read(app, "objective", 0.6, 0.5, lambda box: "SPG" in box["said"])
-    before = read(app, "objective", 0.2, 0.5, lambda box: "SPG" not in box["said"])
-    assert "SILP" in before["said"]

@@ -119,9 +119,22 @@ def test_what_is_lost_comes_back_and_a_reload_finds_its_race_which_others_can_fo
         app.until(lambda: LOST in banner(app), "the page to say that it is cut off")
         app.until(lambda: app.page.evaluate(INERT), "the page to be inert")
         app.rest(6000)  # the race is held meanwhile
+        sockets: list[Any] = []
+        sent: list[int] = []
+
+        def opened(socket: Any) -> None:
+            sockets.append(socket)
+            socket.on("framesent", lambda frame: sent.append(len(frame)))
+
+        app.page.on("websocket", opened)
         proxy.mend()
         app.until(lambda: not banner(app), "the page to come back")
         goes_on(app)
+        assert sum(not socket.is_closed() for socket in sockets) == 1
+        assert sum(sent) < 30_000  # letters; the document has a million, and the server has it already
+        app.press("Pause")
+        app.until(lambda: app.status.startswith("Paused"), "the buttons to work again")
+        app.press("Resume")
 
         before = app.points()
         app.page.reload()

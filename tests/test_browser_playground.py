@@ -49,7 +49,6 @@ class Playground:
         page.on("request", lambda request: self.asked.append(request.url))
         page.on("console", lambda message: self.complaints.append(message.text))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.open()
 
     def open(self, address: str = "") -> None:
         self.page.goto("about:blank")
@@ -77,13 +76,26 @@ class Playground:
         return middle(self.page.locator(part))
 
 
-@pytest.fixture
-def playground(chromium: Any, file: Path) -> Iterator[Playground]:  # noqa: F811
-    page = new_page(chromium, viewport={"width": 1280, "height": 720}, reduced_motion="reduce")
-    opened = Playground(page, file)
-    yield opened
-    assert opened.complaints == []
+@pytest.fixture(scope="module")
+def shared(chromium: Any, file: Path) -> Iterator[Playground]:  # noqa: F811
+    page = new_page(chromium, reduced_motion="reduce")
+    yield Playground(page, file)
     page.context.close()
+
+
+@pytest.fixture
+def unopened(shared: Playground) -> Iterator[Playground]:
+    """The page of all tests, for one that opens it with what it needs."""
+    shared.complaints.clear()
+    shared.page.set_viewport_size({"width": 1280, "height": 720})
+    yield shared
+    assert shared.complaints == []
+
+
+@pytest.fixture
+def playground(unopened: Playground) -> Playground:
+    unopened.open()
+    return unopened
 
 
 def posed(setting: dict[str, Any]) -> mv.Problem:
@@ -117,15 +129,19 @@ def test_the_page_is_small_and_loads_nothing(playground: Playground, file: Path)
         "data=heart&C=10000&kernels=0:0.5,6:2,7:1&start=0.2,0.5,0.3",
     ],
 )
-def test_its_numbers_are_those_of_python(playground: Playground, address: str) -> None:
-    playground.open(address)
-    setting, found = playground.setting, playground.value("playground.found")
+def test_its_numbers_are_those_of_python(unopened: Playground, address: str) -> None:
+    def solved() -> Any:  # within the quarter of a second that a page takes for it, where the machine is not busy
+        unopened.open(address)
+        found = unopened.value("playground.found")
+        return found if all(path[-1]["gap"] <= 1e-3 for path in found.values()) else None
+
+    found = wait_for(solved, "paths that end at the gap")
+    setting = unopened.setting
     problem = posed(setting)
     first = at_start(problem, setting)
     least = mv.solve(problem, "level", gap=1e-7, max_iter=3000).best.objective
     for path in found.values():
         assert path[0]["objective"] == pytest.approx(first.objective, rel=AGREED)
-        assert path[-1]["gap"] <= 1e-3
         best = min(step["objective"] for step in path)
         assert least * (1 - 1e-6) <= best <= least * (1 + path[-1]["gap"] + 1e-6)
 
@@ -155,6 +171,7 @@ def test_the_start_and_a_point_are_dragged_and_taken_back(
     viewport = {"width": 390 if touch else 1280, "height": 844}
     page = new_page(chromium, viewport=viewport, has_touch=touch, reduced_motion="reduce")
     one = Playground(page, file)
+    one.open()
     pointer = _finger(page) if touch else _mouse(page)
     x, y = one.centre(".mixes .knob")
     pointer("down", x, y)
@@ -285,24 +302,34 @@ OUTSIDE = """() => {
 }"""
 
 
-@pytest.mark.parametrize("size", [(320, 240), (640, 360), (390, 844), (1920, 1080)], ids=str)
+SIZES = [(320, 240), (640, 360), (390, 844), (1920, 1080)]
+
+
 @pytest.mark.parametrize("part", PARTS)
-def test_one_picture_stands_alone_in_a_frame_of_any_size(
-    playground: Playground, file: Path, part: str, size: tuple[int, int]
-) -> None:
-    width, height = size
-    page, slide = playground.page, file.with_name("slide.html")
-    framed = f'sandbox="allow-scripts" src="{file.name}#part={part}" style="width: {width}px; height: {height}px"'
-    slide.write_text(f'<iframe {framed} frameborder="0"></iframe>')
-    page.set_viewport_size({"width": width + 20, "height": height + 20})
+def test_one_picture_stands_alone_in_a_frame_of_any_size(unopened: Playground, file: Path, part: str) -> None:
+    """Each part is opened in another size, and its frame then takes the others."""
+    page, slide, first = unopened.page, file.with_name("slide.html"), list(PARTS).index(part) % len(SIZES)
+    framed = f'sandbox="allow-scripts" src="{file.name}#part={part}" style="width: 100vw; height: 100vh"'
+    slide.write_text(f'<body style="margin: 0; overflow: hidden"><iframe {framed} frameborder="0"></iframe>')
+    page.set_viewport_size(dict(zip(("width", "height"), SIZES[first], strict=True)))
     page.goto(slide.as_uri())
     frame = page.frames[1]
     wait_for(lambda: frame.evaluate(f"() => {ANSWERED}"), "the paths", events_of(page))
-    wait_for(lambda: frame.evaluate(OUTSIDE) == [False, False], "a picture that fits", events_of(page))
-    seen = [name for name in PARTS if frame.locator(f".{name}.part").is_visible()]
-    assert seen == [part]
-    shown = [box for each in frame.locator(f".{part}.part {PARTS[part]}").all() if (box := each.bounding_box())]
-    assert sum(box["width"] * box["height"] for box in shown) > 0.2 * width * min(width, height)
+    for width, height in (*SIZES[first:], *SIZES[:first]):
+        page.set_viewport_size({"width": width, "height": height})
+        wait_for(
+            lambda size=[width, height]: frame.evaluate("[innerWidth, innerHeight]") == size,
+            "the size",
+            events_of(page),
+        )
+        wait_for(lambda: frame.evaluate(OUTSIDE) == [False, False], "a picture that fits", events_of(page))
+        assert [name for name in PARTS if frame.locator(f".{name}.part").is_visible()] == [part]
+
+        def drawn(most: float = width * min(width, height)) -> bool:
+            boxes = [each.bounding_box() for each in frame.locator(f".{part}.part {PARTS[part]}").all()]
+            return sum(box["width"] * box["height"] for box in boxes if box) > 0.2 * most
+
+        wait_for(drawn, "a picture that fills its frame", events_of(page))
 
 
 def test_nothing_is_wider_than_the_page(playground: Playground) -> None:

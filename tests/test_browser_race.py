@@ -126,20 +126,6 @@ def test_a_failing_solver_says_why_and_the_others_finish(open_app: Open) -> None
     app.screenshot("failed-1280")
 
 
-def test_a_bad_file_is_refused_in_one_sentence_and_the_race_runs_on(open_app: Open) -> None:
-    app = open_app(solvers="level", iterations=4)
-    bad = {"name": "mine.csv", "mimeType": "text/csv", "buffer": b"a,b,class\n1,2\nx,y,z,w\n"}
-    app.page.locator("input[type=file]").set_input_files([bad])
-    refusal = app.page.get_by_role("alert").filter(has_text="mine.csv")
-    refusal.wait_for()
-    assert refusal.inner_text().strip().endswith(".")
-    app.screenshot("refused-1280")
-    app.press("Run")
-    app.until_finished()
-    app.settled()
-    assert app.points() == {"level": 5}
-
-
 def test_two_sessions_at_once_are_independent(open_app: Open) -> None:
     one = open_app(**LONG)
     other = open_app(**{**LONG, "solvers": "pgd"})

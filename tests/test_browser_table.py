@@ -18,10 +18,12 @@ ROWS = "".join(
     for i in range(60)
 )
 WRONG = (
-    ("holiday.csv", b"\xff\xd8\xff\xe0" + bytes(100), "a photo, not a table"),
-    ("plot.csv", b"\x89PNG\r\n\x1a\n" + bytes(100), "a picture, not a table"),
-    ("paper.pdf", b"%PDF-1.7\n" + bytes(100), "a PDF, not a table"),
-    ("empty.csv", b"", "empty"),
+    ("holiday.csv", b"\xff\xd8\xff\xe0" + bytes(100), "is a photo, not a table"),
+    ("plot.csv", b"\x89PNG\r\n\x1a\n" + bytes(100), "is a picture, not a table"),
+    ("paper.pdf", b"%PDF-1.7\n" + bytes(100), "is a PDF, not a table"),
+    ("empty.csv", b"", "is empty"),
+    ("large.csv", b"x" * (60 * 2**20), "has 60 MB, but at most"),
+    ("ragged.csv", b"a,b,class\n1,2\nx,y,z,w\n", ""),
 )
 TABLE = f"id,age,smoker,since,fee\n{ROWS}"
 
@@ -60,7 +62,9 @@ def test_from_a_table_of_numbers_and_words_to_a_race(open_app: Callable[..., App
         assert float(line.rpartition(" ")[2]) == pytest.approx(best[key], rel=1e-4), said
 
 
-def test_a_file_that_is_no_table_is_named_in_the_page(open_app: Callable[..., App], tmp_path: Path) -> None:
+def test_a_file_that_is_no_table_is_named_in_the_page_and_races_go_on(
+    open_app: Callable[..., App], tmp_path: Path
+) -> None:
     app = open_app(solvers="level,spg", iterations=5)
     app.press("Run")
     app.until_finished()
@@ -68,10 +72,13 @@ def test_a_file_that_is_no_table_is_named_in_the_page(open_app: Callable[..., Ap
     button = app.page.locator("label.file").filter(has_text="Use a file of your own")
     for name, content, what in WRONG:
         open_table(app, tmp_path, name, content)
-        said = app.page.get_by_role("alert").filter(has_text=f"{name} is {what}")
+        said = app.page.get_by_role("alert").filter(has_text=f"{name} {what}".strip())
         said.wait_for()
+        assert said.inner_text().strip().endswith(".")
         assert 0 <= at_rest(said)["y"] - at_rest(button)["y"] < 80, "it stands elsewhere"
         assert app.page.get_by_role("combobox", name="Data set").input_value().startswith("Statlog (Heart)")
     assert app.points() == drawn, "the race that was there is lost"
+    app.race_again()
+    app.until(lambda: app.points() == drawn, "the race of the data that stay")
     open_table(app, tmp_path, "mine.csv", b"a,b,class\n1,2,u\n2,1,v\n3,3,u\n1,3,v\n")
     app.page.get_by_text("4 samples, 2 features").wait_for()

@@ -42,12 +42,19 @@ def test_the_legend_hides_a_solver_in_every_figure_and_the_axis_changes_in_all(o
     silp.click()
     app.until(lambda: app.figures(MAIN, VISIBLE) == names, "SILP to come back")
 
+    axes = ("iteration", "SVM solves", "CPU seconds")
+
+    def chosen() -> list[str]:
+        return [name for name in axes if app.button(name).get_attribute("aria-pressed") == "true"]
+
+    assert chosen() == ["iteration"]
     for button, column in (("SVM solves", "svm_solves"), ("CPU seconds", "seconds"), ("iteration", "iteration")):
         app.press(button)
         app.until(
             lambda column=column: {x for shown in app.figures(".", COLUMNS).values() for x in shown} == {column},
             f"{button} on the axis of every figure",
         )
+        app.until(lambda button=button: chosen() == [button], f"{button} to be shown as chosen")
 
 
 def test_a_zoom_holds_still_while_data_arrive_until_it_is_reset(open_app: Open) -> None:

@@ -41,6 +41,7 @@ def test_the_ten_lines_run_as_they_stand() -> None:
     assert verdicts == "oscillates and stable"  # what it is all about
 
 
+@pytest.mark.full
 def test_the_other_formulations_run_as_they_stand() -> None:
     code = program("apps/docs/formulations.md")
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
@@ -56,6 +57,7 @@ def test_the_other_formulations_run_as_they_stand() -> None:
     assert counts[0] <= 1 < counts[-1]  # no kernel at lambda_max, several at a thousandth of it
 
 
+@pytest.mark.full
 def test_the_estimators_run_as_they_stand() -> None:
     code = program("apps/docs/howto/scikit-learn.md")
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
@@ -103,9 +105,10 @@ def test_the_solver_of_the_page_passes_the_tests_that_all_solvers_pass(tmp_path:
 
 
 CALLBACKS = find_spec("sklearn.callback") is not None
+STARTING = {"Processes", "SweepTable", "save_lab", "sweep"}  # whose examples start processes
 
 
-@pytest.mark.parametrize("name", mv.__all__)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.full] * (n in STARTING)) for n in mv.__all__])
 def test_the_example_of_a_public_name_says_what_it_prints(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

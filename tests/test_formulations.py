@@ -109,7 +109,7 @@ CASES = [
 ]
 
 
-@pytest.mark.pairwise
+@pytest.mark.each_value
 @pytest.mark.parametrize(("solver", "loss", "regularizer"), CASES)
 def test_solvers_reach_the_conic_optimum(solver: str, loss: Loss, regularizer: Regularizer) -> None:
     posed, best = tiny_problem(loss, regularizer), block_optimum(loss, regularizer)

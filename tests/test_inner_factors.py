@@ -108,7 +108,7 @@ MOST_LOOKS = {"closed-form": 100, "spg": 150}  # passes over all factors for an 
 @cache
 def posed() -> Problem:
     recipe = load_scenario("half-a-million").recipe.changed(approximation=Nystrom(100))
-    return recipe.prepare(mv.load_dataset("covertype_like", n=40_000)).problem
+    return recipe.prepare(mv.load_dataset("covertype_like", n=20_000)).problem
 
 
 class Count:
@@ -130,7 +130,8 @@ class Count:
         patch.setattr(factors.HingeFactors, "_measure", counted_look)
 
 
-@pytest.mark.parametrize("solver", ["closed-form", pytest.param("spg", marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("solver", ["closed-form", "spg"])
 def test_a_race_on_many_points_takes_few_passes(solver: str, monkeypatch: pytest.MonkeyPatch) -> None:
     count, problem = Count(monkeypatch), posed()
     trace = mv.solve(problem, solver, gap=1e-3)

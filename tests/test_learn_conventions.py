@@ -19,15 +19,13 @@ WIDE = "gauss:2,30 poly:1"  # for a check with features of size 20
 ESTIMATORS = [
     mv.MKLClassifier(),
     mv.MKLRegressor(FEW),
-    mv.MKLClassifierCV(WIDE, Cs=[0.1, 1.0], cv=2),
-    mv.MKLRegressorCV(FEW, Cs=[0.1, 1.0], cv=3),
     mv.MKLOneClass(FEW, nu=0.5),
     mv.KernelTransformer("gauss:0.5,2"),
 ]
-OTHERWISE = [
+OTHERS = [
+    mv.MKLClassifierCV(WIDE, Cs=[0.1, 1.0], cv=2),
+    mv.MKLRegressorCV(FEW, Cs=[0.1, 1.0], cv=3),
     mv.MKLClassifier(FEW, loss="logistic"),
-    mv.MKLClassifier(WIDE, normalize="trace", C=100.0),
-    mv.MKLRegressor(FEW, normalize="trace", C=100.0),
 ]
 # compares two solutions to a relative 1e-7: the least gap that doubles can prove, 1e-13, leaves its root, 3e-7, in a
 # function of hundreds of kernels, so that even another order of the samples shows; that of three is far more exact
@@ -42,8 +40,8 @@ def test_estimators_keep_scikit_learn_s_conventions(estimator: Any, check: Any) 
 
 
 @pytest.mark.full
-@parametrize_with_checks(OTHERWISE)
-def test_estimators_with_other_arguments_keep_them_too(estimator: Any, check: Any) -> None:
+@parametrize_with_checks(OTHERS)
+def test_estimators_that_search_and_other_losses_keep_them_too(estimator: Any, check: Any) -> None:
     test_estimators_keep_scikit_learn_s_conventions(estimator, check)
 
 
@@ -122,6 +120,7 @@ def test_a_scoring_monitor_scores_every_step_as_if_the_fit_had_stopped_there(wei
     assert scores[4] == stopped.score(X, y, weights)
 
 
+@pytest.mark.full
 def test_progress_bars_show_steps_within_a_grid_of_pipelines_in_several_processes(capfd: Any) -> None:
     pytest.importorskip("rich")
     grid = GridSearchCV(make_pipeline(StandardScaler(), mv.MKLClassifier(KERNELS)), {"mklclassifier__C": [1, 10]}, cv=2)

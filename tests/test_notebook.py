@@ -245,22 +245,12 @@ def run(*lines: str) -> list[list[Any]]:
     return [cell.outputs for cell in executed(*lines).cells]
 
 
-def test_a_path_and_its_figure_keep_a_picture_in_a_notebook() -> None:
-    _, shown, figure = run(
-        "import mklviz as mv\n"
-        "train, _ = mv.load_dataset('heart').split()\n"
-        "problem = mv.Problem(mv.paper_bank(train.X[:, :2]), train.y, loss=mv.Hinge(C=10.0))\n"
-        "path = mv.path(problem, 'level', C=[10.0, 1.0])",
-        "path",
-        "mv.path_figure(path)",
-    )
-    assert "<table>" in shown[-1]["data"]["text/html"]
-    assert "data:image/svg+xml;base64," in shown[-1]["data"]["text/html"]
-    assert "data:image/svg+xml;base64," in figure[0]["data"]["text/html"]
-    assert "Kernels in use" in figure[0]["data"]["image/svg+xml"]
-    assert sum(len(json.dumps(output)) for output in figure) < 200_000
-
-
+POSED = """
+import mklviz as mv
+train, _ = mv.load_dataset('heart').split()
+problem = mv.Problem(mv.paper_bank(train.X[:, :2]), train.y, loss=mv.Hinge(C=10.0))
+path = mv.path(problem, 'level', C=[10.0, 1.0])
+"""
 PICTURED = """
 import mklviz as mv
 train, _ = mv.load_dataset("heart").split(train=0.2, seed=0)
@@ -269,16 +259,28 @@ mv.plot.gap(trace) + mv.plot.weights(trace)
 """
 
 
-HOLOVIEWS = "import holoviews; holoviews.extension('bokeh')"
-
-
-@pytest.mark.parametrize("first", ["", pytest.param(HOLOVIEWS, marks=pytest.mark.full)])
-def test_a_picture_as_a_cell_s_last_line_is_shown(first: str) -> None:
-    _, shown = run(first, PICTURED)
-    assert ("Bokeh" in shown[-1]["data"]["text/html"]) == bool(first)
-    assert ("image/svg+xml" in shown[-1]["data"]) == (not first)
+def is_pictured(shown: list[Any], by_holoviews: bool) -> None:
+    """Compare what a cell has put out with what it shows as its last line, a picture."""
+    assert ("Bokeh" in shown[-1]["data"]["text/html"]) == by_holoviews
+    assert ("image/svg+xml" in shown[-1]["data"]) != by_holoviews
     assert sum(len(json.dumps(output)) for output in shown) < 195_000  # of a script, what is no part of BokehJS
     assert not any(output.get("name") == "stderr" for output in shown)
+
+
+def test_a_path_its_figure_and_a_picture_as_a_last_line_keep_a_picture_in_a_notebook() -> None:
+    _, shown, figure, picture = run(POSED, "path", "mv.path_figure(path)", PICTURED)
+    assert "<table>" in shown[-1]["data"]["text/html"]
+    assert "data:image/svg+xml;base64," in shown[-1]["data"]["text/html"]
+    assert "data:image/svg+xml;base64," in figure[0]["data"]["text/html"]
+    assert "Kernels in use" in figure[0]["data"]["image/svg+xml"]
+    assert sum(len(json.dumps(output)) for output in figure) < 200_000
+    is_pictured(picture, by_holoviews=False)
+
+
+@pytest.mark.full
+def test_a_picture_as_a_last_line_is_holoviews_own_where_that_was_loaded() -> None:
+    _, picture = run("import holoviews; holoviews.extension('bokeh')", PICTURED)
+    is_pictured(picture, by_holoviews=True)
 
 
 # -- tables

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import numpy as np
 import panel as pn
@@ -12,13 +13,12 @@ from _ticks import follow, tick
 from _waits import PATIENCE
 
 import mklviz as mv
-from mklviz.engine import Race, objective_profile, solver_classes
+from mklviz.engine import MaxIter, Race, objective_profile
 from mklviz.errors import Interrupted, ProblemError
 from mklviz.inner.oracle import SvmOracle
 from mklviz.kernels import ProductBank
 from mklviz.problem import GroupSquaredPlusL1, Hinge, L1Penalty, Problem
-from mklviz.recipe import SolverChoice
-from mklviz.scenarios import load_scenario
+from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice
 from mklviz.views.chart.columns import distance
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.race.ended_cards import MinimaCard, ends_apart
@@ -26,16 +26,16 @@ from mklviz.views.sidebar.problem_panel import example
 from mklviz.views.sidebar.sidebar import Sidebar
 from mklviz.views.tabs.race import RaceTab
 
-SCENARIO = load_scenario("products").recipe
+SMALL = Recipe(
+    data=DataChoice("liver"),
+    kernels=KernelChoice(combination="product"),
+    problem=ProblemChoice(loss=Hinge(10.0), regularizer=L1Penalty(1.0)),
+    solvers=(SolverChoice("spg"), SolverChoice("pgd", {"spectral": True})),
+)
 
 
-@pytest.fixture
-def explorer() -> Explorer:
-    return Explorer("products")
-
-
-def ended(*solvers: str | mv.Solver, problem: Problem | None = None, **options: object) -> Race:
-    return ran(Race(problem or SCENARIO.prepare().problem, solvers, **options))
+def ended(*solvers: str, problem: Problem | None = None, **options: Any) -> Race:
+    return ran(Race(problem or SMALL.prepare().problem, solvers, **options))
 
 
 # -- the controls
@@ -88,7 +88,9 @@ def test_a_price_on_norms_of_functions_blocks_the_race_in_a_sentence():
 # -- the race
 
 
-def test_the_second_figure_shows_the_projected_gradient_where_there_is_no_gap(explorer: Explorer) -> None:
+def test_the_second_figure_shows_the_projected_gradient_where_there_is_no_gap() -> None:
+    explorer = Explorer()
+    explorer.sidebar.load(SMALL)
     explorer.run()
     follow(explorer, lambda: explorer.state == "finished")
     view = explorer.race_view
@@ -104,9 +106,14 @@ def test_the_second_figure_shows_the_projected_gradient_where_there_is_no_gap(ex
     assert np.isfinite(view.figures.readings.feeds["spg"].source.data["gap"]).all()
 
 
-def test_the_card_tells_the_minima_apart_and_draws_the_hill_between_the_best_two(explorer: Explorer) -> None:
+@pytest.mark.full
+def test_the_scenario_shows_several_minima_the_hill_between_the_best_two_and_one_method_far_ahead() -> None:
+    explorer = Explorer("products")
     explorer.run()
     follow(explorer, lambda: explorer.shell.tabs[RaceTab].minima.profile is not None)
+    runs = explorer.race_view.race.runs
+    assert len(ends_apart([(key, run.trace.final) for key, run in runs.items()])) == 3
+    assert runs["pgd"].trace.final.svm_solves > 4 * runs["spg"].trace.final.svm_solves
     card = explorer.shell.tabs[RaceTab].minima
     assert card.root.visible
     assert "These 4 runs ended in 3 different places" in card.words.object
@@ -120,7 +127,7 @@ def test_the_card_tells_the_minima_apart_and_draws_the_hill_between_the_best_two
     assert not card.root.visible
 
 
-def test_a_convex_race_shows_no_card(explorer: Explorer) -> None:
+def test_a_convex_race_shows_no_card() -> None:
     X, y = blobs(40, 0.1)
     convex = Problem(mv.KernelBank.build(X, [mv.Gaussian(on="each")]), y, Hinge(10.0))
     card = MinimaCard()
@@ -130,7 +137,7 @@ def test_a_convex_race_shows_no_card(explorer: Explorer) -> None:
 
 def test_runs_that_agree_need_no_profile():
     card = MinimaCard()
-    card.begin(ended("spg", "pgd"))
+    card.begin(ended("spg", "spg"))
     assert card.root.visible
     assert "All 2 runs ended at the same weights" in card.words.object
     assert card.profile is None
@@ -146,7 +153,7 @@ def test_the_profile_says_how_far_it_is_and_is_given_up_with_the_race(monkeypatc
 
     monkeypatch.setattr("mklviz.views.race.ended_cards.objective_profile", slow)
     card = MinimaCard()
-    card.begin(ended("spg", solver_classes()["spg"](random_start=1)))
+    card.begin(ended("spg", "pgd", rules=[MaxIter(2)]))  # too early to have met
     assert card.stop.visible
     assert card.progress.object == "Solving inner problems on the way between the best two: 0 %."
     card.clear()
@@ -192,12 +199,3 @@ def test_profiles_that_cannot_be_are_refused_and_long_ones_can_be_given_up():
 
     with pytest.raises(Interrupted):
         objective_profile(problem, np.ones(3), np.zeros(3), progress=enough)
-
-
-def test_the_scenario_shows_several_minima_and_one_method_far_ahead():
-    race = ran(SCENARIO.race(SCENARIO.prepare()))
-    assert [choice.name for choice in SCENARIO.solvers] == ["spg", "spg", "spg", "pgd"]
-    groups = ends_apart([(key, run.trace.final) for key, run in race.runs.items()])
-    assert len(groups) == 3
-    assert SolverChoice("spg") in SCENARIO.solvers
-    assert race.traces["pgd"].final.svm_solves > 4 * race.traces["spg"].final.svm_solves

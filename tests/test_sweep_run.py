@@ -245,6 +245,7 @@ def processes_of(session: str) -> list[int]:
     return found
 
 
+@pytest.mark.full
 def test_an_unguarded_script_sweeps_quietly_and_leaves_nothing_behind(tmp_path: Path) -> None:
     (tmp_path / "here").mkdir()
     script = tmp_path / "script.py"
@@ -262,6 +263,7 @@ def test_an_unguarded_script_sweeps_quietly_and_leaves_nothing_behind(tmp_path: 
     assert processes_of(str(tmp_path)) == []
 
 
+@pytest.mark.full
 def test_a_killed_command_leaves_no_processes_and_its_runs_are_repeated(tmp_path: Path) -> None:
     environment = {**os.environ, "SWEEP_TEST": str(tmp_path)}
     arguments = ["sweep", LONG, "--workers", "2", "--store", str(tmp_path / "store")]
@@ -340,6 +342,7 @@ def test_on_a_shared_server_a_sweep_and_its_races_are_those_of_one_owner(store: 
     assert {outcome.run for _, outcome in SweepTable.of(one, sweep)} == {run.id for run in one.runs()}
 
 
+@pytest.mark.full
 def test_two_sweeps_at_once_share_the_work_and_both_have_all_results(store: Store) -> None:
     sweep = Sweep.from_words(QUICK)
     runs = [SweepRun(sweep, store, workers=1) for _ in range(2)]
@@ -383,6 +386,7 @@ def test_what_a_process_has_claimed_is_taken_over_when_that_is_killed_and_solved
     claims.close()
 
 
+@pytest.mark.full
 def test_a_full_disk_is_said_last_is_the_exit_code_and_exactly_what_is_missing_is_solved_next(tmp_path: Path) -> None:
     # one step each, so that a run is written at once; on german it takes twice the room
     words = "data=german,heart; split=0,1; train=0.9; gap=0.5; solvers=newton; kernels=gauss:1,2@all"
