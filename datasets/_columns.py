@@ -42,7 +42,7 @@ _ID = re.compile(
     r"[ _.-]?(number|num|nr|no\.?)?"
 )
 _HUNDREDS = re.compile(r"[+-]?[1-9]\d\d")
-_IN_UNITS = re.compile(r"[+-]?\d[\d.,]*( [^\W\d_]{1,9})")  # 12 kg
+_IN_UNITS = re.compile(r"[+-]?\d[\d.,]* ?([^\W\d_]{1,9})")  # 12 kg, 12kg
 _COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 _CAMEL_ID = re.compile(r".*[a-z]I[dD]")
 
@@ -137,7 +137,7 @@ def read_columns(
         raw.append((str(name), *_once_each(cells, options.na)))
         progress(j / frame.shape[1] / 4)
     units = [_unit(values) if texts else "" for _, values, _, texts in raw]
-    plain = [[v.removesuffix(u) for v in each[1]] if u else each[1] for u, each in zip(units, raw, strict=True)]
+    plain = [[_bare(v, u) for v in each[1]] if u else each[1] for u, each in zip(units, raw, strict=True)]
     signs = [_signs(values) if each[3] else "." for values, each in zip(plain, raw, strict=True)]
     file_sign = options.decimal or "".join(sorted({sign for each in signs for sign in each}, reverse=True))
     columns, notes = [], dict[str, None]()
@@ -201,16 +201,21 @@ def _reader(
     """Return what reads the numbers of a column: by its own decimal sign, else that of the others."""
     if not sign:
         usual = found.decimal if any("," in text for text in texts) else "."
-        if file_sign != "," and any(map(_HUNDREDS.fullmatch, texts)):
-            usual = "."  # 3,432 beside 355 is written with thousands
+        hundreds = sum(_HUNDREDS.fullmatch(text) is not None for text in texts)
+        if file_sign != "," and hundreds and (usual == "." or ODD * hundreds >= len(texts)):
+            usual = "."  # 3,432 beside 355 is written with thousands; between semicolons, one beside many may be whole
         told = file_sign == "." or (file_sign == "," and found.decimal == ",")  # beside commas, points are decimal
         sign = file_sign if told else usual
     decimal = options.decimal or (sign if len(sign) == 1 else "")
-    return lambda text: number(text.removesuffix(unit), decimal, options.thousands)
+    return lambda text: number(_bare(text, unit), decimal, options.thousands)
+
+
+def _bare(text: str, unit: str) -> str:
+    return text.removesuffix(unit).rstrip()
 
 
 def _unit(texts: Sequence[str]) -> str:
-    """Return the unit that stands behind each number of a column, with the blank before it; "" where none does."""
+    """Return the unit that stands behind each number of a column; "" where none does."""
     numbers = (_IN_UNITS.fullmatch(text) for text in texts if text.lower() not in NO_NUMBER)
     units = {found[1] if found else "" for found in numbers}
     return units.pop() if len(units) == 1 else ""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from math import comb
 from typing import Any
 
@@ -23,7 +23,7 @@ from .._bounds import check_size
 from .._dataset import Array, DataError, Dataset
 from .._gram_files import ENTRIES, GramFiles, together
 from .._labels import Labels, code_labels
-from .._symmetric import FEWEST, UNEQUAL, is_symmetric
+from .._symmetric import FEWEST, UNEQUAL, symmetric
 
 _Y = ("y", "labels", "label", "target", "targets", "gnd", "class", "classes", "group", "gt", "ytrain", "y_train")
 _X = ("x", "data", "fea", "features", "feature", "samples", "xtrain", "x_train")
@@ -87,6 +87,9 @@ def dataset_of(arrays: Mapping[str, NDArray[Any]], name: str) -> Dataset:
     notes = (*made.notes, f"Not used of {name}: {listed(left)}.") if left else made.notes
     square = [key for key, table in parts.tables.items() if table.shape[0] == table.shape[1]]
     notes += (f"Not symmetric, and read as features: {listed(square)}.",) if square else ()
+    n = len(made.y)
+    pairs = [f"{key} {arrays[key].shape}" for key in parts.kernels if n not in arrays[key].shape]
+    notes += (f"Taken for the distances between {n} samples, each pair once: {listed(pairs)}.",) if pairs else ()
     return replace(made, notes=notes, held_out=held_out)
 
 
@@ -169,12 +172,18 @@ def _with_diagonal(array: NDArray[Any], n: int) -> NDArray[Any]:
         numbers = np.asarray(array, dtype=np.float64)
     except ValueError:  # of words
         return array
-    if not (vector or is_symmetric(numbers)):
+    if not (numbers >= 0).all() or not (vector or _is_triangle(numbers)):
         return array
     row, column = np.triu_indices(n, 1)
     whole = np.zeros((n, n))
     whole[row, column] = numbers.ravel() if vector else numbers[row, column - 1]
     return np.asarray(whole + whole.T)
+
+
+def _is_triangle(matrix: Array) -> bool:
+    """Whether a symmetric matrix came of a triangle: it is no matrix of distances itself, and no kernel by its size."""
+    size = np.diag(matrix)
+    return symmetric(matrix) is not None and bool(size.any() and (matrix**2 > np.outer(size, size) * 1.001).any())
 
 
 def _refuse_if_meant(key: str, array: NDArray[Any], name: str) -> None:
@@ -199,21 +208,19 @@ def _refuse_kernels(key: str, array: Array, n: int | None, name: str) -> None:
             if not np.isfinite(matrix).all():
                 i, j = np.argwhere(~np.isfinite(matrix))[0]
                 raise DataError(f"Gram matrix {k} of array {key} holds {matrix[i, j]:g} between samples {i} and {j}.")
-            if not is_symmetric(matrix):
+            if symmetric(matrix) is None:
                 raise DataError(f"Gram matrix {k} of array {key} is not symmetric; a kernel matrix must be.")
     raise DataError(f"Array {key} has shape {array.shape}; expected (m, {n}, {n}), since y has {n} labels.")
 
 
 def kernels_in(array: Array, n: int | None) -> Array | None:
     """Return an array as kernels (m, n, n), or None where it holds none on n samples."""
-    if array.ndim == 2 and array.shape[0] == array.shape[1] and n in (None, len(array)) and is_symmetric(array):
-        return array[None]
-    if array.ndim != 3:
-        return None
-    for order in ((0, 1, 2), (2, 0, 1)):
-        turned = array.transpose(order)
-        if turned.shape[1] == turned.shape[2] and n in (None, turned.shape[1]) and all(map(is_symmetric, turned)):
-            return np.ascontiguousarray(turned)
+    for kernels in (array[None],) if array.ndim == 2 else (array, np.moveaxis(array, 2, 0)) if array.ndim == 3 else ():
+        if kernels.shape[1] == kernels.shape[2] and n in (None, kernels.shape[1]):
+            whole = [*takewhile(lambda each: each is not None, map(symmetric, kernels))]
+            if len(whole) == len(kernels):
+                as_given = all(np.may_share_memory(each, kernels) for each in whole)
+                return np.ascontiguousarray(kernels) if as_given else np.array(whole)
     return None
 
 

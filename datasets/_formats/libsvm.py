@@ -18,7 +18,7 @@ from .._cells import is_number
 from .._dataset import Array, DataError, Dataset
 from .._dialect import decode
 from .._labels import code_labels
-from .._symmetric import FEWEST, is_symmetric
+from .._symmetric import FEWEST, symmetric
 from .._table_options import Progress, TableOptions
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _precomputed(rows: Sequence[_Pairs], gram_cells: int) -> Array | None:
     kernel = np.zeros((n, n + 1))
     for i, (columns, values) in enumerate(rows):
         kernel[i, columns] = values
-    return kernel[:, 1:] if is_symmetric(kernel[:, 1:]) else None
+    return symmetric(kernel[:, 1:])
 
 
 def _table(rows: Sequence[_Pairs], name: str) -> Array:
