@@ -142,11 +142,12 @@ def _sorted_out(arrays: Mapping[str, NDArray[Any]], name: str) -> FoundArrays:
         if isinstance(array, GramFiles) and n in (None, array.shape[1]):
             kernels[key] = checked(array)
             continue
-        numbers = np.asarray(array, dtype=np.float64)
+        numbers, square = np.asarray(array, dtype=np.float64), len({*array.shape, n or array.shape[0]}) == 1
+        meant = key.lower() in ("grams", "gram", "kernels") or (square and _KERNEL.search(key.lower()))
         as_kernels = None if key.lower() in _X else kernels_in(np.nan_to_num(numbers), n)
         if as_kernels is not None and np.isfinite(numbers).all():
             kernels[key] = as_kernels
-        elif as_kernels is not None or _is_meant(key.lower(), array.shape, n):
+        elif as_kernels is not None or meant:
             _refuse_kernels(key, numbers, n, name)
         elif numbers.ndim == 2 and (n is None or n in numbers.shape or key.lower() in _X):
             turned = n is not None and len(numbers) != n == numbers.shape[1]
@@ -188,15 +189,10 @@ def _is_triangle(matrix: Array) -> bool:
 
 def _refuse_if_meant(key: str, array: NDArray[Any], name: str) -> None:
     dimensions = {"x": 2, "grams": 3}.get(key.lower())
-    if dimensions and array.dtype.kind not in "biuf":
-        raise DataError(f"Array {key} of {name} must hold real numbers, not {array.dtype}.")
     if dimensions:
-        raise DataError(f"Array {key} of {name} must have {dimensions} dimensions; its shape is {array.shape}.")
-
-
-def _is_meant(key: str, shape: tuple[int, ...], n: int | None) -> bool:
-    """Whether an array is meant as kernels, by its name."""
-    return key in ("grams", "gram", "kernels") or (len({*shape, n or shape[0]}) == 1 and bool(_KERNEL.search(key)))
+        shape = f"have {dimensions} dimensions; its shape is {array.shape}"
+        wanted = shape if array.dtype.kind in "biuf" else f"hold real numbers, not {array.dtype}"
+        raise DataError(f"Array {key} of {name} must {wanted}.")
 
 
 def _refuse_kernels(key: str, array: Array, n: int | None, name: str) -> None:

@@ -134,11 +134,9 @@ def _pairs(words: Sequence[str], number: int) -> _Pairs:
 
 
 def _number(text: str, number: int, where: str) -> float:
-    if not text:
-        raise DataError(f"Row {number}, {where}: the value is missing; fill it in or leave the row out.")
-    if not is_number(text):
-        raise DataError(f"Row {number}, {where}: {quote(text)} is not a number.")
-    value = float(text)
-    if not np.isfinite(value):
-        raise DataError(f"Row {number}, {where}: {quote(text)} is not a finite number.")
-    return value
+    value = float(text) if is_number(text) else np.nan
+    if np.isfinite(value):
+        return value
+    wrong = f"{quote(text)} is not a {'finite ' * is_number(text)}number"
+    lacking = "the value is missing; fill it in or leave the row out"
+    raise DataError(f"Row {number}, {where}: {wrong if text else lacking}.")

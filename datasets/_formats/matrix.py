@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from mklviz.limits import LIMITS
 
-from .._bounds import check_size, reading
+from .._bounds import check_shape, reading
 from .._cells import is_number
 from .._dataset import Array, DataError, Dataset
 from .._labels import code_labels
@@ -59,8 +59,7 @@ def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram
     matrix, labels = parts
     if labels is None:
         raise without_labels(name, len(matrix))
-    if matrix.size > gram_cells:
-        raise DataError(f"{name} holds a matrix of {matrix.size:,} numbers; mklviz reads at most {gram_cells:,}.")
+    check_shape(name, matrix.shape, gram_cells)
     return code_labels(labels, "the column beside the matrix").dataset(
         name, np.zeros((len(matrix), 0)), grams=matrix[None]
     )
@@ -89,10 +88,7 @@ def _market(data: bytes) -> Array:
         rows, columns, _, _, field, _ = mminfo(file)
         if field == "complex":
             raise DataError("The file holds complex numbers; mklviz reads real ones.")
-        if rows != columns:
-            check_size("The file", rows, columns)
-        elif rows * columns > LIMITS.gram_cells:
-            raise DataError(f"The file holds a matrix of {rows * columns:,} numbers, which is too large.")
+        check_shape("The file", (rows, columns), LIMITS.gram_cells)
         file.seek(0)
         held: Any = mmread(file)
         return np.asarray(held.toarray() if hasattr(held, "toarray") else held, dtype=np.float64)
