@@ -38,8 +38,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):
         """What is known of the table's columns."""
         written = dict(self.written)
         spelling = written.pop("spelling", {})
-        options = TableOptions.checked(**written)
-        return Columns(tuple(self.names), np.asarray(self.fill), self.target, options, spelling)
+        return Columns(tuple(self.names), np.asarray(self.fill), self.target, TableOptions.checked(**written), spelling)
 
     def transform(self, X: Any) -> Array:
         """Return the features (n, d)."""
@@ -58,8 +57,7 @@ def model_of(data: Dataset, standardize: bool = True, **options: Any) -> Any:
         )
     columns = Columns.of(data)
     read = columns.options
-    written = {"na": list(read.na), "decimal": read.decimal, "thousands": read.thousands}
-    written["spelling"] = dict(columns.spelling)
+    written = {"na": [*read.na], "decimal": read.decimal, "thousands": read.thousands, "spelling": {**columns.spelling}}
     features = TableFeatures(list(columns.names), columns.fill, columns.target, written)
     steps = [features, StandardScaler()] if standardize else [features]
     if data.task == "regression":

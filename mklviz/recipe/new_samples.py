@@ -28,8 +28,7 @@ class Columns:
     """What a model knows of the columns of its table.
 
     `names`: its features; `fill`: what stands for each of them where a value is missing; `target`: the column that is
-    predicted; `options`: how cells are read, as far as a person chose; `spelling`: the units behind numbers, and "NA"
-    for columns in which that is a word.
+    predicted; `options`: how cells are read, as far as a person chose; `spelling`: see `TableSummary`.
     """
 
     names: tuple[str, ...]
