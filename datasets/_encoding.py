@@ -56,6 +56,8 @@ def guess(data: bytes) -> tuple[str, tuple[str, ...]]:
         return "cp1252", ()
     start = data if len(data) < _START else data[: data.rfind(b"\n", 0, _START) + 1]
     words = {coding: _words(start, coding) for coding in (*_LATIN, *_ALPHABETS, *_SIGNS)}
+    if words["koi8-u"] == words["koi8-r"]:  # without the letters in which they differ
+        words["koi8-u"] = []
     odds = {coding: max(_likelihood(found, coding)) for coding, found in words.items() if found}
     able = [coding for coding in sorted(odds, key=lambda coding: -odds[coding]) if _decodes(data, coding)]
     if not able:

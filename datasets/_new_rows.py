@@ -105,8 +105,8 @@ def _values(made: TableColumn, word: str | None, spelling: Mapping[str, str], no
     unit = spelling.get(made.name, "")
     if unit != made.unit:  # one of which is none
         taken = f"has no unit: its numbers are taken to be in {unit}"
-        said = taken if unit else f"is in {made.unit}, of which the model knows nothing"
-        notes.append(f"{column(made.name).capitalize()} {said}.")
+        other = taken if unit else f"is in {made.unit}, of which the model knows nothing"
+        notes.append(f"{column(made.name).capitalize()} {other}.")
     return numbers[made.codes]
 
 

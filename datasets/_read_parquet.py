@@ -41,8 +41,8 @@ def read_parquet(data: bytes, name: str, options: TableOptions, progress: Progre
         table = parquet.read_table(io.BytesIO(data), columns=names, read_dictionary=texts)
         frame: pd.DataFrame = table.to_pandas(ignore_metadata=True)
     progress(1.0)
-    for _, texts in frame.select_dtypes(["category"]).items():
-        longest = max((len(value) for value in texts.cat.categories if isinstance(value, str | bytes)), default=0)
+    for _, cells in frame.select_dtypes(["category"]).items():
+        longest = max((len(value) for value in cells.cat.categories if isinstance(value, str | bytes)), default=0)
         if longest > LONGEST:
             raise DataError(f"A cell holds {longest:,} letters; at most {LONGEST:,} are read.")
     frame.index = pd.RangeIndex(1, len(frame) + 1)

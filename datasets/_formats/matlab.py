@@ -27,7 +27,7 @@ _COMPRESSED = 15  # the kind of a part
 _DEEPEST = 4  # structs and cells in each other
 _NUMBERS = {1, 2, 3, 4, 5, 6, 7, 9, 12, 13, 16, 17, 18}  # kinds of parts, all others of which end the process in scipy
 _MATRIX = 14
-_SPARSE, _IS_COMPLEX = 5, 0x800
+_SPARSE, _OPAQUE, _IS_COMPLEX = 5, 17, 0x800
 _HOLDERS = {1, 2, 3, 16, 17}  # cells, structs and objects, of whose parts some are matrices
 
 
@@ -98,7 +98,7 @@ def _check_matrix(kind: int, content: memoryview, order: str, depth: int = 0) ->
     for count, (inner, part) in enumerate(_parts(content, order), 1):
         if count == 1 and len(part) >= 4:
             (flags,) = struct.unpack_from(f"{order}I", part)
-        if count == 2 and len(part) < 8:
+        if count == 2 and len(part) < 8 and flags & 0xFF != _OPAQUE:
             raise ValueError("an array has no shape")
         if inner == _MATRIX and flags & 0xFF in _HOLDERS and count > 2:
             _check_matrix(inner, part, order, depth + 1)
