@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from math import prod
 from typing import TypeVar
 
 from mklviz.limits import LIMITS
@@ -26,6 +27,15 @@ def check_size(name: str, rows: int, columns: int) -> None:
         raise DataError(f"{what} {LIMITS.columns:,} columns: leave some out.")
     if rows > LIMITS.rows:
         raise DataError(f"{what} {LIMITS.rows:,} rows: leave some out.")
+
+
+def check_shape(name: str, shape: Sequence[int], gram_cells: int) -> None:
+    """Raise `DataError` where an array is larger than is read: kernels, of which two sides are as long, or a table."""
+    if len({*shape}) == len(shape):
+        check_size(name, shape[0] if shape else 1, prod(shape[1:]))
+    elif prod(shape) > gram_cells:
+        numbers = f"Gram matrices of {prod(shape):,} numbers"
+        raise DataError(f"{name} holds {numbers}, which is too large: mklviz reads at most {gram_cells:,}.")
 
 
 def check_unpacked(name: str, size: int, most: int) -> None:

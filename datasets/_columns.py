@@ -32,7 +32,6 @@ from ._table_options import Found, Progress, Role, TableOptions
 if TYPE_CHECKING:
     import pandas as pd
 
-
 MOST_WORDS = 20  # different words of a column that become columns
 ODD = 5  # of so many rows one may hold a word in a column of numbers
 _ID = re.compile(
@@ -41,8 +40,8 @@ _ID = re.compile(
     r"|(row|serial|case|obs|observation|sample|subject|record|instance|participant|patient|entry|line)"
     r"[ _.-]?(number|num|nr|no\.?)?"
 )
-_HUNDREDS = re.compile(r"[+-]?[1-9]\d\d")
-_IN_UNITS = re.compile(r"[+-]?\d[\d.,]*( [^\W\d_]{1,9})")  # 12 kg
+_HUNDREDS = re.compile(r"[+-]?[1-9]\d\d ?")
+_IN_UNITS = re.compile(r"[+-]?\d[\d.,]* ?([^\W\d_]{1,9})")  # 12 kg, 12kg
 _COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 _CAMEL_ID = re.compile(r".*[a-z]I[dD]")
 
@@ -53,8 +52,8 @@ Rows = NDArray[np.intp]
 class TableColumn:
     """A column: `values` are what its cells hold, once each, `codes` which of them stands in each row, -1 for none.
 
-    `read` gives the number of a value, nan where it is none; `aside` says why the column is not used; `said`, what its
-    numbers look like.
+    `read` gives the number of a value, nan where it is none; `aside` says why the column is not used; `unit` stands
+    behind its numbers.
     """
 
     name: str
@@ -63,13 +62,18 @@ class TableColumn:
     read: Callable[[Any], float]
     role: Role = "nothing"
     aside: str = ""
-    said: str = ""
+    unit: str = ""
     odd: tuple[Any, ...] = field(default=())
 
     @property
     def missing(self) -> NDArray[np.bool_]:
         """In which rows its value is missing."""
         return (self.codes < 0) | _holding(self, self.odd) if self.odd else self.codes < 0
+
+    @property
+    def spelling(self) -> str:
+        """What others need to know to read its cells alike: its unit, or "NA" where that is one of its words."""
+        return self.unit or ("NA" if "NA" in self.values else "")
 
     @property
     def gaps(self) -> int:
@@ -134,7 +138,7 @@ def read_columns(
     """Return the columns, and notes on how their numbers are written."""
     raw: list[tuple[str, list[Any], Rows, bool]] = []
     for j, (name, cells) in enumerate(frame.items()):
-        raw.append((str(name), *_once_each(cells, options.na)))
+        raw.append((str(name), *_once_each(cells, options.na, found.spelling.get(str(name)) == "NA")))
         progress(j / frame.shape[1] / 4)
     units = [_unit(values) if texts else "" for _, values, _, texts in raw]
     plain = [[v.removesuffix(u) for v in each[1]] if u else each[1] for u, each in zip(units, raw, strict=True)]
@@ -142,8 +146,9 @@ def read_columns(
     file_sign = options.decimal or "".join(sorted({sign for each in signs for sign in each}, reverse=True))
     columns, notes = [], dict[str, None]()
     for j, ((name, values, codes, texts), sign) in enumerate(zip(raw, signs, strict=True)):
-        read = _reader(plain[j], units[j], sign, file_sign, found, options) if texts else float
-        made = TableColumn(name, values, codes, read)
+        unit = units[j] or found.spelling.get(name, "")
+        read = _reader(plain[j], unit, sign, file_sign, found, options) if texts else float
+        made = TableColumn(name, values, codes, read, unit=units[j])
         first = j == 0 and (found.unnamed or (found.header is False and frame.shape[1] > 2 and _one_by_one(made)))
         columns.append(_with_role(made, frame, first, texts, name in options.leave_out, name == options.target))
         if texts and columns[-1].role == "numbers":
@@ -152,8 +157,11 @@ def read_columns(
     return columns, list(notes)
 
 
-def _once_each(cells: pd.Series, na: Sequence[str]) -> tuple[list[Any], Rows, bool]:
-    """Return the values of a column once each, which of them stands where, -1 for none, and whether they are texts."""
+def _once_each(cells: pd.Series, na: Sequence[str], called_na: bool) -> tuple[list[Any], Rows, bool]:
+    """Return the values of a column once each, which of them stands where, -1 for none, and whether they are texts.
+
+    "NA" is one where it is known to be, or stands beside one other word.
+    """
     import pandas as pd
 
     kind = cells.dtype
@@ -172,7 +180,8 @@ def _once_each(cells: pd.Series, na: Sequence[str]) -> tuple[list[Any], Rows, bo
     texts = [cell_text(value) for value in values]
     kept: dict[str, int] = {}
     words = [text for text in texts if not is_missing(text, na)]
-    meant = "NA" if len(words) == 1 and not is_measured(words[0]) and "NA" not in na else None  # beside one other word
+    called_na = called_na or (len(words) == 1 and not is_measured(words[0]) and "NA" not in na)
+    meant = "NA" if called_na else None
     place = [-1 if text != meant and is_missing(text, na) else kept.setdefault(text, len(kept)) for text in texts]
     return list(kept), np.array([*place, -1], np.intp)[codes], True
 
@@ -201,8 +210,9 @@ def _reader(
     """Return what reads the numbers of a column: by its own decimal sign, else that of the others."""
     if not sign:
         usual = found.decimal if any("," in text for text in texts) else "."
-        if file_sign != "," and any(map(_HUNDREDS.fullmatch, texts)):
-            usual = "."  # 3,432 beside 355 is written with thousands
+        hundreds = sum(_HUNDREDS.fullmatch(text) is not None for text in texts)
+        if file_sign != "," and hundreds and (usual == "." or ODD * hundreds >= len(texts)):
+            usual = "."  # 3,432 beside 355 is written with thousands; between semicolons, one beside many may be whole
         told = file_sign == "." or (file_sign == "," and found.decimal == ",")  # beside commas, points are decimal
         sign = file_sign if told else usual
     decimal = options.decimal or (sign if len(sign) == 1 else "")
@@ -210,7 +220,7 @@ def _reader(
 
 
 def _unit(texts: Sequence[str]) -> str:
-    """Return the unit that stands behind each number of a column, with the blank before it; "" where none does."""
+    """Return the unit that stands behind each number of a column; "" where none does."""
     numbers = (_IN_UNITS.fullmatch(text) for text in texts if text.lower() not in NO_NUMBER)
     units = {found[1] if found else "" for found in numbers}
     return units.pop() if len(units) == 1 else ""

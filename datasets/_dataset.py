@@ -25,7 +25,6 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Task = Literal["binary", "multiclass", "regression"]
 
-
 _DISTANCES = "The matrices have zeros on their diagonals: they are distances, and kernels are made of them."
 
 

@@ -15,13 +15,14 @@ from ._cells import is_measured, is_missing
 from ._dataset import DataError
 from ._encoding import guess, with_escapes
 
-SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks"}
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks", "::": "double colons"}
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (b"\xff\xfe\0\0", "utf-32"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 _CALLED = {"utf-16-le": "UTF-16", "utf-16-be": "UTF-16", "gb18030": "GBK", "cp932": "Shift-JIS"}
 _CALLED |= {"mac-roman": "Mac Roman", "big5": "Big5", "cp874": "Windows-874", "iso2022-jp": "ISO-2022-JP"}
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _START = 100_000  # bytes by which the encoding is told, and letters by which the separator is
 _WORD, _BETWEEN_BLANKS = 0.9, 0.5  # how much a word looks like a cell; between blanks it may be one of a sentence
+ONE_SIGN = "\x1f"  # in the place of a separator of several
 _FEWEST = 20  # lines by which it is, however long
 
 
@@ -88,6 +89,8 @@ def split(lines: Iterable[str], separator: str) -> list[list[str]]:
     """Return the cells of some lines."""
     if separator == " ":
         lines = (" ".join(line.split()) for line in lines)
+    if len(separator) > 1:
+        lines, separator = [line.replace(separator, ONE_SIGN) for line in lines], ONE_SIGN
     rows = csv.reader(lines, delimiter=separator, skipinitialspace=True)
     return [[cell.strip() for cell in row] for row in rows]
 
@@ -135,6 +138,6 @@ def read_separator(text: str) -> str:
     """Return the separator that a person names by its sign or by its word."""
     words = {**{word: sign for sign, word in SEPARATORS.items()}, "tab": "\t", r"\t": "\t", r"\s+": " ", "blank": " "}
     sign = words.get(text.strip().lower() or text, text)
-    if len(sign) == 1 and sign.isascii() and sign not in '\r\n\0"':
+    if sign in SEPARATORS or (len(sign) == 1 and sign.isascii() and sign not in '\r\n\0"'):
         return sign
     raise DataError(f"sep is a sign such as , or ; or one of {', '.join(SEPARATORS.values())}, not {quote(text)}.")

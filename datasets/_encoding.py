@@ -20,8 +20,10 @@ _LATIN = {
 _LATIN |= {"mac-roman": _LATIN["cp1252"], "cp850": _LATIN["cp1252"], "iso8859-2": _LATIN["cp1250"]}
 _LATIN["cp852"] = _LATIN["cp1250"]
 _RUSSIAN = "оеаинтсрвлкмдпуыяьгзбчйхжшюцщэфъё"
+_UKRAINIAN = "оаиентврсклідпумязьбгчйхїжцюєшщфґ"
 _ALPHABETS = {
-    "cp1251": (_RUSSIAN, "оаиентврсклідпумязьбгчйхїжцюєшщфґ", "аоиентрсвлкдпмзгбуъчшцжяйщюф"),
+    "cp1251": (_RUSSIAN, _UKRAINIAN, "аоиентрсвлкдпмзгбуъчшцжяйщюф"),
+    "koi8-u": (_UKRAINIAN,),
     **dict.fromkeys(("koi8-r", "cp866", "iso8859-5"), (_RUSSIAN,)),
     "cp1253": ("αοιετσνηυρπκμλςωδγχάίέόθήφβώύξζψ",),
     "cp1255": ("יוהלאמתרבשנדעקחפםגסטכצזןךףץ",),
@@ -54,6 +56,8 @@ def guess(data: bytes) -> tuple[str, tuple[str, ...]]:
         return "cp1252", ()
     start = data if len(data) < _START else data[: data.rfind(b"\n", 0, _START) + 1]
     words = {coding: _words(start, coding) for coding in (*_LATIN, *_ALPHABETS, *_SIGNS)}
+    if words["koi8-u"] == words["koi8-r"]:  # without the letters in which they differ
+        words["koi8-u"] = []
     odds = {coding: max(_likelihood(found, coding)) for coding, found in words.items() if found}
     able = [coding for coding in sorted(odds, key=lambda coding: -odds[coding]) if _decodes(data, coding)]
     if not able:

@@ -8,13 +8,12 @@ import io
 import lzma
 import re
 import zipfile
-import zlib
 from collections.abc import Sequence
 from typing import Any
 
 from mklviz.unpacking import ArchiveMember
 
-from ._bounds import UNPACKED, check_unpacked, reading, reason_of
+from ._bounds import UNPACKED, check_unpacked, reading
 from ._dataset import DataError
 
 _HIDDEN = re.compile(r"(^|/)(__MACOSX/|\.|desktop\.ini$|thumbs\.db$)", re.IGNORECASE)
@@ -53,7 +52,6 @@ _SIGNATURES: tuple[tuple[str, tuple[bytes, ...]], ...] = (
     ("a gzip archive in another archive", (b"\x1f\x8b",)),
     ("an empty zip archive", (b"PK\x05\x06",)),
     ("a database", (b"SQLite format 3\x00",)),
-    ("an HDF5 file", (b"\x89HDF\r\n\x1a\n",)),
     ("a piece of music", (b"ID3",)),
     ("a program", (b"\x7fELF",)),
     ("a text document", (b"{\\rtf",)),
@@ -74,11 +72,8 @@ def unpacked(data: bytes, name: str) -> tuple[bytes, str]:
     """Return what is in a packed file, and what that is called; the file itself where it is not packed."""
     for signature, (what, suffix, opened) in _PACKED.items():
         if data.startswith(signature):
-            try:
-                with opened(io.BytesIO(data)) as packed:
-                    content = packed.read(UNPACKED + 1)
-            except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
-                raise DataError(f"{name} is {what}, and damaged: {reason_of(error)}.") from None
+            with reading(f"{name} is {what}, and damaged"), opened(io.BytesIO(data)) as packed:
+                content = packed.read(UNPACKED + 1)
             check_unpacked(name, len(content), UNPACKED)
             return content, name.removesuffix(suffix)
     held = members(data, name)

@@ -54,13 +54,12 @@ def read_dataset(
 ) -> Dataset:
     """Read a data set from a file, or from the bytes of one.
 
-    A table may be text with commas, semicolons, tabs, bars or blanks between its columns, an Excel workbook (.xlsx), a
-    Parquet file, or ARFF of Weka, OpenML and KEEL. A column of words becomes one column for each word; dates, texts and
-    the numbers of rows are set aside. What is not said, the table decides: the same file with the same options is the
-    same data set, and its ``notes`` tell what was done. LIBSVM text, also with precomputed kernels, and arrays of NumPy
-    (.npz, .npy) and MATLAB (.mat), ``y`` and samples or pictures (n, h, w), or ``y`` and Gram or distance matrices (m,
-    n, n), under any names, are read as they are; nothing is ever unpickled. Files may be packed (.gz, .bz2, .xz, .zip).
-    What a file holds decides its format, or else its name.
+    A table may be text, an Excel workbook (.xlsx), a Parquet file, JSON, or ARFF of Weka, OpenML and KEEL. A column of
+    words becomes one column for each word; dates, texts and the numbers of rows are set aside. What is not said, the
+    table decides: the same file with the same options is the same data set, and its ``notes`` tell what was done.
+    LIBSVM text and arrays of NumPy (.npz, .npy) and MATLAB (.mat), ``y`` and samples or pictures (n, h, w), or Gram or
+    distance matrices (m, n, n), under any names, are read as they are; nothing is ever unpickled. Files may be packed
+    (.gz, .bz2, .xz, .zip). What a file holds decides its format, or else its name.
 
     Parameters
     ----------
@@ -73,15 +72,12 @@ def read_dataset(
         Column of a table that is predicted; if left out, one called "target", "class", "label" or "y", or else the
         first where it alone holds words, or the last.
     missing : {"leave-out", "fill"}, optional
-        What to do with rows of a table in which a value is missing: leave them out, or fill in the median of the
-        column, or its most frequent word. If left out, up to a tenth of the rows are left out; if there are more, they
-        are filled in. A row without a target is always left out.
+        What to do with rows in which a value is missing: leave them out, or fill in the column's median or its most
+        frequent word. If not said, up to a tenth of the rows are left out, and more are filled in.
     header : bool, int or two of them, optional
-        Whether the first row of a table holds the names of the columns, or the number of the row that does, counted
-        from 1, or of the two that do together; if left out, whether it looks like it.
+        Whether the first row holds names of columns, or the number of the row that does, or of the two that do.
     task : {"classes", "numbers"}, optional
-        What the target holds; if left out, up to 20 different whole numbers are classes, and more where they count
-        from 0 or 1 and each stands there often.
+        What the target holds; if left out, up to 20 whole numbers are classes, and more where they number them.
     leave_out : str or list of str, optional
         Columns that are not used.
     na : str or list of str, optional
@@ -92,12 +88,11 @@ def read_dataset(
     sheet : str, optional
         Sheet of a workbook; if left out, the first that holds a table.
     test : str or path, optional
-        Which rows are tested and not trained on, so that `Dataset.split` follows it: a second file, or a column whose
-        words say train and test. If left out, a column that says nothing else, and files called alike but for these
-        words.
+        Which rows are tested, by `Dataset.split`: a second file, or a column whose words say train and test. If left
+        out, a column that says nothing else, and files called alike but for these words.
     missing_view : {"leave-out", "average"}, optional
         What to do with samples that one of several tables lacks: leave them out, or put the mean of the kernels that
-        have them in the place of those that have not; if left out, what `missing` says.
+        have them in place of the others; if left out, what `missing` says.
     progress : callable, optional
         Called with the fraction read; may raise to cancel.
 

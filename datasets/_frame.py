@@ -29,7 +29,6 @@ from ._table_options import FILL, LEAVE_OUT, Found, Progress, Role, TableOptions
 if TYPE_CHECKING:
     import pandas as pd
 
-
 LABEL_NAMES = ("class", "label", "labels", "target", "y", "outcome", "response", "diagnosis", "species")
 FEW = 0.1  # up to this share of rows with missing values are left out, more are filled in
 _LEFT = {"date": "date: left out", "identifier": "row numbers: left out", "text": "text: left out"}
@@ -118,6 +117,7 @@ def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, found: Found
     summary = TableSummary(
         shown, targets, kept.gaps, len(frame), found.named, done, dialect, found.sheets,
         _roles(columns, label, labels.task), _first(frame), tests, lacking,
+        {each.name: each.spelling for each in columns if each.spelling},
     )  # fmt: skip
     features = tuple(feature for each in used for feature in each.names)
     given: dict[str, Any] = {} if not found.grams else kernels_of(found.grams, kept.rows)

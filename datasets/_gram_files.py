@@ -92,8 +92,6 @@ def left_in_files(paths: Sequence[str | os.PathLike[str]]) -> dict[Path, GramFil
 
 def together(kernels: Sequence[Any]) -> Any:
     """Return kernels (m, n, n) of several files as one stack."""
-    if not any(isinstance(each, GramFiles) for each in kernels):
-        return np.concatenate(kernels)
     if not all(isinstance(each, GramFiles) for each in kernels):
-        return np.concatenate([np.array(list(each)) for each in kernels])
+        return np.concatenate([np.array(list(each)) if isinstance(each, GramFiles) else each for each in kernels])
     return replace(kernels[0], places=tuple(place for each in kernels for place in each.places))

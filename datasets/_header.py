@@ -16,7 +16,6 @@ from ._table_options import MOST_ABOVE, Found, TableOptions
 if TYPE_CHECKING:
     import pandas as pd
 
-
 SAMPLE = 1001  # rows by which it is decided
 Row = Sequence[str]
 _YEAR = re.compile("1[89]\\d\\d|20\\d\\d")

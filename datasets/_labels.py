@@ -27,11 +27,10 @@ class Labels(NamedTuple):
 
     def dataset(self, name: str, X: Array, **more: Any) -> Dataset:
         """Return the data set that the file `name` holds."""
-        notes: tuple[str, ...] = (self.note,)
-        source = f"file {name}"
-        if X.size and "grams" in more:
-            notes += ("Kernels are learned with, and the features beside them are not.",)
-        return Dataset(name, X, self.y, task=self.task, classes=self.classes, source=source, notes=notes, **more)
+        beside = ("Kernels are learned with, and the features beside them are not.",) if X.size else ()
+        notes = (self.note, *beside) if "grams" in more else (self.note,)
+        more = {**more, "task": self.task, "classes": self.classes, "notes": notes}
+        return Dataset(name, X, self.y, source=f"file {name}", **more)
 
 
 def code_labels(

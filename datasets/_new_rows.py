@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -22,31 +22,43 @@ from ._table_options import Found, TableOptions
 if TYPE_CHECKING:
     import pandas as pd
 
-
 MOST_WRONG = 5  # cells that a note speaks of
 
 
 @dataclass(frozen=True)
 class NewTable:
-    """The rows of a table, and what each of its columns holds."""
+    """The rows of a table, what each of its columns holds, and `TableSummary.spelling` of the one learned from."""
 
     frame: pd.DataFrame
     columns: dict[str, TableColumn]
+    spelling: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, found: Found | None = None, options: TableOptions | None = None) -> NewTable:
+    def of(
+        cls, frame: pd.DataFrame, found: Found | None = None, options: TableOptions | None = None,
+        spelling: Mapping[str, str] | None = None,
+    ) -> NewTable:  # fmt: skip
         """Return the table of a frame, `found` being what its file tells of it, `options` how its cells are read."""
         names, _ = unique_names([str(name) for name in frame.columns], "the table")
         frame = frame.set_axis(names, axis=1)
-        made, _ = read_columns(frame, options or TableOptions(), found or Found(), lambda _fraction: None)
-        return cls(frame, {each.name: each for each in made})
+        found = replace(found or Found(), spelling=spelling or {})
+        made, _ = read_columns(frame, options or TableOptions(), found, lambda _fraction: None)
+        for each in made:
+            known = found.spelling.get(each.name, "NA")
+            if each.unit and known not in (each.unit, "NA"):
+                said = f"is in {each.unit}, and the model learned it in {known}: convert it."
+                raise DataError(f"{column(each.name).capitalize()} {said}")
+        return cls(frame, {each.name: each for each in made}, found.spelling)
 
     @classmethod
-    def read(cls, content: bytes, filename: str, names: Sequence[str], target: str, options: TableOptions) -> NewTable:
+    def read(
+        cls, content: bytes, filename: str, names: Sequence[str], target: str, options: TableOptions,
+        spelling: Mapping[str, str] | None = None,
+    ) -> NewTable:  # fmt: skip
         """Return the table in the bytes of a file, for a model with these features that predicts this column."""
         header = not any(re.fullmatch(r"column \d+", name) for name in names)
         read = read_frame(content, filename, replace(options, header=header), names, target)
-        return cls.of(_frame_of(read, target)) if isinstance(read, Dataset) else cls.of(*read, options)
+        return cls.of(_frame_of(read, target)) if isinstance(read, Dataset) else cls.of(*read, options, spelling)
 
     def features(self, names: Sequence[str]) -> tuple[Array, list[str]]:
         """Return the values of features (n, d), nan where they are missing, and notes on what is no number.
@@ -61,7 +73,8 @@ class NewTable:
                 f" {listed([in_quotes(name) for name in self.columns])}."
             )
         notes: list[str] = []
-        return np.column_stack([_values(*place, notes) for place in placed if place is not None]), notes
+        values = [_values(*place, self.spelling, notes) for place in placed if place is not None]
+        return np.column_stack(values), notes
 
     def _place(self, name: str) -> tuple[TableColumn, str | None] | None:
         """Return the column of a feature, and its word where it has one."""
@@ -79,7 +92,7 @@ class NewTable:
         return [said[code] for code in made.codes]
 
 
-def _values(made: TableColumn, word: str | None, notes: list[str]) -> Array:
+def _values(made: TableColumn, word: str | None, spelling: Mapping[str, str], notes: list[str]) -> Array:
     """Return the numbers of a column, or where a word stands in it."""
     if word is not None:
         said = [float(word in (text, str(value))) for text, value in zip(made.texts(), made.values, strict=True)]
@@ -89,6 +102,11 @@ def _values(made: TableColumn, word: str | None, notes: list[str]) -> Array:
     wrong = [in_quotes(str(value)) for value, x in zip(made.values, numbers[:-1], strict=True) if np.isnan(x)]
     if wrong:
         notes.append(f"{column(made.name).capitalize()} holds no number where it says {listed(wrong[:MOST_WRONG])}.")
+    unit = spelling.get(made.name, "")
+    if unit != made.unit:  # one of which is none
+        taken = f"has no unit: its numbers are taken to be in {unit}"
+        other = taken if unit else f"is in {made.unit}, of which the model knows nothing"
+        notes.append(f"{column(made.name).capitalize()} {other}.")
     return numbers[made.codes]
 
 

@@ -27,7 +27,6 @@ from ._table_options import Found, Progress, TableOptions
 if TYPE_CHECKING:
     import pandas as pd
 
-
 MOST_TIMES = 100  # as many bytes as when packed, beside the first two megabytes: tables are packed to a tenth
 LONGEST_LEGEND, MANY_TIMES = 50, 5  # rows of a sheet that explains another, which has so many times as many
 MOST_BLANK = 10_000  # rows below each other, which end a table
@@ -56,14 +55,8 @@ def read_excel(data: bytes, name: str, options: TableOptions, progress: Progress
                 if best is None or min(best[1].shape) < 2:
                     raise
                 continue
-            shorter = (
-                best is None
-                or min(best[1].shape) < 2
-                or (
-                    best[1].shape[1] <= 3 and MANY_TIMES * len(best[1]) < len(cells)  # a legend
-                )
-            )
-            if best is None or (shorter and min(cells.shape) >= 2):
+            legend = best is not None and best[1].shape[1] <= 3 and MANY_TIMES * len(best[1]) < len(cells)
+            if best is None or ((legend or min(best[1].shape) < 2) and min(cells.shape) >= 2):
                 best = title, cells, notes
             if len(cells) > LONGEST_LEGEND and cells.shape[1] >= 2:
                 break

@@ -18,7 +18,6 @@ from ._table_options import Found, Progress, TableOptions
 if TYPE_CHECKING:
     import pandas as pd
 
-
 _DAMAGED = "{} is a damaged Parquet file"
 _PREFIXES = 7  # the encoding DELTA_BYTE_ARRAY: a value may be as long as all of its page
 
@@ -42,18 +41,14 @@ def read_parquet(data: bytes, name: str, options: TableOptions, progress: Progre
         table = parquet.read_table(io.BytesIO(data), columns=names, read_dictionary=texts)
         frame: pd.DataFrame = table.to_pandas(ignore_metadata=True)
     progress(1.0)
-    for text in frame.select_dtypes(["category"]):
-        _check_cells(frame[text].cat.categories)
+    for _, cells in frame.select_dtypes(["category"]).items():
+        longest = max((len(value) for value in cells.cat.categories if isinstance(value, str | bytes)), default=0)
+        if longest > LONGEST:
+            raise DataError(f"A cell holds {longest:,} letters; at most {LONGEST:,} are read.")
     frame.index = pd.RangeIndex(1, len(frame) + 1)
     notes = [f"The {column(word)} is left out: it holds lists or tables of their own." for word in nested]
     frame.columns, twice = unique_names(names, name)
     return frame, Found(assumed=(*notes, *twice), dialect="Parquet")
-
-
-def _check_cells(values: Any) -> None:
-    longest = max((len(value) for value in values if isinstance(value, str | bytes)), default=0)
-    if longest > LONGEST:
-        raise DataError(f"A cell holds {longest:,} letters; at most {LONGEST:,} are read.")
 
 
 def _once_each(data: bytes, file: Any, names: Sequence[str], name: str) -> list[str]:

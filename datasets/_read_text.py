@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ._bounds import check_size, reading, reason_of
 from ._cells import is_number
 from ._dataset import DataError
-from ._dialect import SEPARATORS, decode, find_separator, read_separator, split
+from ._dialect import ONE_SIGN, SEPARATORS, decode, find_separator, read_separator, split
 from ._frame import check_columns, unique_names
 from ._header import SAMPLE, heading, named
 from ._table_options import Found, Progress, TableOptions
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _SAID = re.compile(r"sep=(.)\s*", re.IGNORECASE)  # by Excel, in the first line
+_QUOTED = re.compile(r'\s*"([^"]|"")*"\s*')
 WIDTHS = "widths"
 MOST_BY_WIDTHS = 2 * 10**7  # letters
 _OPEN = re.compile(r"EOF inside string starting at row (\d+)")
@@ -45,6 +46,9 @@ def read_text(
     text, called, notes = decode(data, name, options.encoding)
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     lines = _first_lines(text)
+    if all(_QUOTED.fullmatch(line) for line in lines if line):  # each as one cell, by a spreadsheet
+        text = "\n".join(line.strip()[1:-1].replace('""', '"') for line in text.split("\n"))
+        lines = _first_lines(text)
     if any(map(_is_rule, lines)):
         text = "\n".join("" if _is_rule(line) else line for line in text.split("\n"))
         lines = _first_lines(text)
@@ -68,7 +72,6 @@ def read_text(
     if above:
         remarks -= 1
         rows.insert(0, above)
-        lines[remarks] = lines[remarks].lstrip("#% ")
     width, below = _width(rows), "\n".join(lines[:remarks])
     if width < fewest:
         raise DataError(
@@ -82,9 +85,7 @@ def read_text(
     found = heading([*padded.values()], [*padded], options.header)
     check_columns(options, unique_names(found.names, name)[0], name)
     rest = text[len(below) + bool(remarks) :]
-    if above:
-        rest = rest.lstrip("#% ")
-    frame, skipped = _parsed(rest, separator, width, name, remarks, progress)
+    frame, skipped = _parsed(rest.lstrip("#% ") if above else rest, separator, width, name, remarks, progress)
     frame = frame[(frame.to_numpy() != "").any(axis=1)]
     between = "fixed widths" if fixed else SEPARATORS.get(separator, f"separated by {separator}")
     dialect = [between, *([called] if called else [])]
@@ -153,6 +154,8 @@ def _parsed(
     import pandas as pd
 
     check_size(name, text.count("\n"), width)
+    if len(separator) > 1:
+        text, separator = text.replace(separator, ONE_SIGN), ONE_SIGN
     told = _Told(text)
     told.progress, told.letters = progress, len(text)
     with warnings.catch_warnings(record=True) as said:

@@ -32,7 +32,6 @@ from ._table_options import AVERAGE, FILL, LEAVE_OUT, Found, Progress, TableOpti
 if TYPE_CHECKING:
     import pandas as pd
 
-
 FrameReader = Callable[[bytes, str, TableOptions, Progress], "tuple[pd.DataFrame, Found]"]
 
 _LABEL = "label"
@@ -40,6 +39,7 @@ _INDEX = "index"
 _HELD_OUT = "rows to test"
 _APART = (".test", ".train", ".t", ".trn", ".tst")
 _MEANS = ": in a race the mean of the kernels that have them stands for theirs; X holds medians there"
+_ABOUT = re.compile(r"meta_?data|code_?book|dictionary|schema", re.IGNORECASE)
 _FEWEST = 3  # samples by which columns of different names are matched
 _WHOLE = re.compile(r"0*(\d+)(\.0*)?")  # 7, 007 and 7.0 call one sample
 
@@ -151,10 +151,9 @@ def _free(stem: str, taken: set[str]) -> str:
 def _arrays_of(data: bytes, filename: str, gram_cells: int) -> dict[str, NDArray[Any]] | None:
     """Return the arrays in a file, or None for a table with names or words."""
     form: Any = format_of(data, filename)
-    if form in (npz, matlab):
-        return dict(form.arrays_in(data, filename, gram_cells))
-    if form is json:
-        return json.arrays_in(data, filename)
+    if form in (npz, matlab, json):
+        arrays: dict[str, NDArray[Any]] | None = form.arrays_in(data, filename, gram_cells)
+        return arrays
     if form is arff or (form is None and table_format(data, filename)):
         return None
     array: NDArray[Any] | None = matrix.labels_in(data)
@@ -281,9 +280,12 @@ def _joined(
     """Return one table of all, the columns of each, which rows each lacks, and notes."""
     import pandas as pd
 
-    keys = _identifiers(frames)
-    sizes = {len(frame) for frame in frames.values()}
-    if not keys and len(sizes) > 1:
+    keys, about = _identifiers(frames), list[str]()
+    if not keys and len({*map(len, frames.values())}) > 1:
+        about = _about(frames)
+        frames = {stem: frame for stem, frame in frames.items() if stem not in about} or frames
+        keys = _identifiers(frames)
+    if not keys and len({*map(len, frames.values())}) > 1:
         raise DataError(_unmatched(frames))
     tables = {
         stem: frame.set_axis(frame[keys[stem]].map(_key), axis=0).drop(columns=keys[stem]) if keys else frame
@@ -299,6 +301,7 @@ def _joined(
     for name, values in once.items():
         joined[str(name)] = values.reindex(joined.index)
     notes += [f"{column(str(name)).capitalize()} stands in all tables, and is taken once." for name in once]
+    notes += [f"{stem} is left out: it describes the others." for stem in about]
     if not keys:
         notes += ["The tables are joined row by row."] if len(tables) > 1 else []
         return joined, parts, None, tuple(notes)
@@ -341,6 +344,18 @@ def _unmatched(frames: Mapping[str, pd.DataFrame]) -> str:
         f"The tables have different numbers of rows ({counts}) and no column of identifiers in common: add one, so that"
         f" their rows can be matched.{more}"
     )
+
+
+def _about(frames: Mapping[str, pd.DataFrame]) -> list[str]:
+    """Return the tables that describe others: they are called so, or a column holds the names of those of others."""
+    called = {stem: {*map(str, frame.columns)} for stem, frame in frames.items()}
+    named = {stem: set().union(*(names for other, names in called.items() if other != stem)) for stem in called}
+    return [
+        stem
+        for stem, frame in frames.items()
+        if _ABOUT.search(stem)
+        or any(2 * frame[each].map(cell_text).isin(named[stem]).sum() > len(frame) for each in frame)
+    ]
 
 
 def _in_all(tables: Mapping[str, pd.DataFrame], everyone: Any, target: str | None) -> dict[Any, pd.Series]:

@@ -16,12 +16,19 @@ FEWEST = 4  # samples of a matrix that is recognised by being symmetric
 UNEQUAL = 1e-3  # of the largest entry: how far entries may be apart that should be equal
 
 
-def is_symmetric(matrix: Array) -> bool:
-    """Whether a square matrix is symmetric but for rounding, or holds one triangle of such a one."""
+def symmetric(matrix: Array) -> Array | None:
+    """Return a square matrix that is symmetric but for rounding, whole where it holds one triangle; None for others."""
     size = float(np.abs(matrix).max(initial=0.0))
     if float(np.abs(matrix - matrix.T).max(initial=0.0)) <= UNEQUAL * size:
-        return True
-    return bool(np.diag(matrix).all()) and not (np.tril(matrix, -1).any() and np.triu(matrix, 1).any())
+        return matrix
+    if not np.diag(matrix).all() or (np.tril(matrix, -1).any() and np.triu(matrix, 1).any()):
+        return None
+    return mirrored(matrix)
+
+
+def mirrored(triangle: Array) -> Array:
+    """Return the whole of a symmetric matrix of which one triangle is given."""
+    return np.asarray(triangle + triangle.T - np.diag(np.diag(triangle)))
 
 
 def without_labels(name: str, samples: int) -> DataError:
@@ -53,4 +60,4 @@ def _of_cells(cells: pd.DataFrame) -> Array | None:
     numbers = np.where(np.isnan(numbers), numbers.T, numbers)
     if np.isnan(np.diag(numbers)).all():
         np.fill_diagonal(numbers, 0.0)
-    return numbers if np.isfinite(numbers).all() and is_symmetric(numbers) else None
+    return symmetric(numbers) if np.isfinite(numbers).all() else None

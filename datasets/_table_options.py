@@ -128,7 +128,7 @@ class TableSummary:
     `named`: whether the format itself names the columns; `done`: what was done, a sentence each; `dialect`: how the
     file is written, in short; `sheets`: of a workbook; `columns`: their names, what they became, and a few words on it;
     `first`: the first rows as they were read; `tests`: what may say which rows are tested, columns or files; `absent`:
-    samples that a view lacks.
+    samples that a view lacks; `spelling`: the units of columns, and "NA" for those in which that is a word.
     """
 
     options: TableOptions
@@ -143,6 +143,7 @@ class TableSummary:
     first: tuple[tuple[str, ...], ...] = ()
     tests: tuple[str, ...] = ()
     absent: int = 0
+    spelling: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,7 @@ class Found:
     `unnamed`: whether its first column had no name; `assumed`: sentences on what was guessed; `dialect`: how the file
     is written; `decimal`: how commas in numbers are meant where none tells; `sheets`: of a workbook; `held_out`: which
     rows came from a file of rows to test; `absent` (rows, views): which rows a view lacks; `tests`: files that may hold
-    such rows; `grams`: kernels (m, n, n) of the rows, by their files.
+    such rows; `grams`: kernels (m, n, n) of the rows, by their files; `spelling`: that of the table learned from.
     """
 
     header: bool | int | tuple[int, ...] = True
@@ -166,3 +167,4 @@ class Found:
     absent: NDArray[np.bool_] | None = None
     tests: tuple[str, ...] = ()
     grams: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    spelling: Mapping[str, str] = field(default_factory=dict)

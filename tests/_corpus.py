@@ -121,6 +121,15 @@ def sparse_of_matlab(part: str, values: list[int]) -> bytes:
     return file.getvalue().replace(saved, np.array(values, "<i4").tobytes())
 
 
+def without_shape() -> bytes:
+    """A text as MATLAB saves it, in a cell, that says to have no dimensions."""
+    file = io.BytesIO()
+    savemat(file, {"c": np.array([["ab"]], dtype=object)})
+    shape = np.array([5, 8, 1, 2], "<i4").tobytes()
+    assert file.getvalue().count(shape) == 1
+    return file.getvalue().replace(shape, np.array([5, 0, 1, 2], "<i4").tobytes())
+
+
 COMPLEX = b"%%MatrixMarket matrix coordinate complex general\n3 3 1\n1 1 1 2\n"
 ENTITY = '<!DOCTYPE s [<!ENTITY a "ha">]>'
 FAR_CELL = '<row r="1"><c r="A1"><v>1</v></c></row><row r="{0}"><c r="XFD{0}"><v>1</v></c></row>'
@@ -145,6 +154,7 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "complex.mtx": (lambda: COMPLEX, "complex numbers"),
     "rows.mat": (lambda: sparse_of_matlab("indptr", [0, 100_000_000, 4, 6]), "do not add up to its 6 numbers"),
     "far.mat": (lambda: sparse_of_matlab("indices", [0, 1_000_000_000, 2, 1, 0, 2]), "damaged sparse matrix"),
+    "shape.mat": (without_shape, "an array has no shape"),
     "label.csv": (lambda: f"a,y\n1,{LONG}\n2,{LONG}\n".encode(), "a label of 130,000 letters"),
     "column.csv": (lambda: f"a,{LONG}\n1,2\n".encode(), "Column 2 of column.csv has a name of 130,000 letters"),
     "digits.csv": (lambda: b"a,y\n" + b"9" * 5000 + b",0\n1,1\n", "is not a finite number"),

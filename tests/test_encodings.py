@@ -39,8 +39,10 @@ WORDS = {
     ),
     ("euc_kr", "EUC-KR"): ("성별 남자 여자 나이 도시 서울 부산 대구 높음 낮음 가격 수량 판매 고객 합격 불합격",),
 }
+UKRAINIAN = "стать вік місто київ львів україна так ні великий малий середній кількість ціна товар їжа єдиний"
 RUSSIAN, JAPANESE = WORDS["cp1251", "Windows-1251"], WORDS["euc_jp", "EUC-JP"]
 WORDS |= {
+    ("koi8-u", "KOI8-U"): (UKRAINIAN,),
     ("cp850", "CP850"): WORDS["cp1252", "Windows-1252"],
     ("cp852", "CP852"): WORDS["cp1250", "Windows-1250"],
     ("cp866", "CP866"): RUSSIAN,

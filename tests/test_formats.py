@@ -20,7 +20,7 @@ from scipy.io import mmwrite, savemat
 from scipy.sparse import coo_matrix, csr_matrix, save_npz
 
 import mklviz as mv
-from mklviz.datasets import DataError, Dataset, GramFiles, _gram_files, read_dataset, read_dataset_bytes
+from mklviz.datasets import DataError, Dataset, GramFiles, _bounds, _gram_files, read_dataset, read_dataset_bytes
 from mklviz.datasets._formats import _arrays, formats, suffixes
 from mklviz.datasets._formats import matlab as matlabs
 from mklviz.kernels.families._family import squared_distances
@@ -333,9 +333,10 @@ def test_a_single_array_is_a_table_whose_last_column_is_the_target() -> None:
 
 
 def test_matlabs_version_7_3_is_read_or_says_what_reads_it() -> None:
-    content = b"MATLAB 7.3 MAT-file" + b" " * 493 + b"\x89HDF\r\n\x1a\n" + b"\0" * 100
-    with pytest.raises(DataError, match=r"install h5py, or save it with|cannot be read as HDF5"):
-        read(content, "x.mat")
+    content = b"\x89HDF\r\n\x1a\n" + b"\0" * 100
+    for before in (b"MATLAB 7.3 MAT-file" + b" " * 493, b""):
+        with pytest.raises(DataError, match=r"install h5py, or save it with|cannot be read as HDF5"):
+            read(before + content, "x.mat")
 
 
 # -- matrices in text
@@ -527,6 +528,22 @@ def test_distances_of_scipy_are_a_matrix_beside_their_labels() -> None:
     assert np.allclose(data.grams, DISTANCES)
 
 
+def test_what_is_taken_for_distances_is_said_and_kernels_of_other_samples_are_refused() -> None:
+    assert (
+        "Taken for the distances between 40 samples, each pair once: d (780,)."
+        in read(saved(d=PAIRS, y=Y), "d.npz").notes
+    )
+    for other in (K[1:, 1:], DISTANCES[1:, 1:], PAIRS - 1.0):
+        with pytest.raises(DataError, match="nothing to learn from with 40 samples"):
+            read(saved(d=other, y=Y), "d.npz")
+
+
+@pytest.mark.parametrize("half", [np.triu, np.tril])
+def test_the_test_rows_of_a_kernel_given_by_one_triangle_are_whole(half: Callable[..., Any]) -> None:
+    parts = [read(saved(K=kernel, y=Y), "k.npz").split(seed=0)[1].grams for kernel in (half(K), K)]
+    assert np.allclose(parts[0], parts[1])
+
+
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
 def test_sparse_matrices_that_scipy_saves_are_kernels(kind: str, tmp_path: Path) -> None:
     cut = np.where(K > 0.1, K, 0.0) + N * np.eye(N)
@@ -582,6 +599,14 @@ def test_tables_of_the_same_samples_are_views_matched_by_their_identifiers(tmp_p
     assert again.table.options.target == "sound: class"  # which is its name in the view
     with pytest.raises(DataError, match="different numbers of rows"):
         read_dataset(written(tmp_path, sound_csv="a,b\n1,x\n", picture_csv="c,d\n1,x\n2,y\n"))
+
+
+@pytest.mark.parametrize("name", ["metadata_csv", "columns_csv"])
+def test_a_table_that_describes_another_is_left_out(name: str, tmp_path: Path) -> None:
+    about = "column,meaning\na,length\nb,width\nc,height\nclass,whether it is one\n"
+    data = read_dataset(written(tmp_path, t_csv=HEADED + rows(), **{name: about}))
+    assert is_the_table(data)
+    assert f"{name[:-4]} is left out: it describes the others." in data.notes
 
 
 def test_samples_that_a_view_lacks_are_said_and_left_out(tmp_path: Path) -> None:
@@ -850,13 +875,25 @@ RECORDS = [{"a": a, "b": b, "c": c, "class": word} for (a, b, c), word in zip(X.
         "\n".join(map(json.dumps, RECORDS)),
         json.dumps({key: [record[key] for record in RECORDS] for key in RECORDS[0]}),
         json.dumps({"columns": [*RECORDS[0]], "data": [[*record.values()] for record in RECORDS]}),
+        *(pd.DataFrame(RECORDS).to_json(orient=orient) for orient in ("records", "split", "columns", "table", "index")),
+        pd.DataFrame(RECORDS, SAMPLES).to_json(orient="index"),
+        pd.DataFrame(RECORDS).to_json(orient="values"),
     ],
-    ids=["records", "indented", "lines", "columns", "split"],
+    ids=["records", "indented", "lines", "columns", "split", *(f"pandas {k}" for k in range(7))],
 )
 def test_a_table_in_json_is_read(text: str) -> None:
     data = read(text, "t.json")
     assert np.allclose(data.X, X)
     assert data.classes == ("no", "yes")
+
+
+def test_arrays_in_json_are_bounded_and_heed_no_options_of_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = json.dumps({"X": X.tolist(), "y": WORDS.tolist()})
+    with pytest.raises(DataError, match="no use for target"):
+        read(text, "x.json", target="a")
+    monkeypatch.setattr(_bounds, "LIMITS", replace(_bounds.LIMITS, rows=N - 1))
+    with pytest.raises(DataError, match="at most 39 rows"):
+        read(text, "x.json")
 
 
 @pytest.mark.parametrize("text", ['{"a": 1}', "[]", '[{"a": 1}, [2]]', '{"type": "map", "features": []}'])
@@ -899,6 +936,19 @@ def test_new_samples_need_all_columns_and_no_target_in_any_format() -> None:
     assert columns.read(columns.table(b"0 1:3 2:4\n0 1:2\n", "new.svm"))[0].tolist() == [[3.0, 4.0], [2.0, 0.0]]
     columns = Columns.of(read("a,y\n" + "".join(f"{i}.5,{i % 2}\n" for i in range(30)), "t.csv"))
     assert columns.read(columns.table(b"a\n1.5\n2.5\n3.5\n", "new.csv"))[0].tolist() == [[1.5], [2.5], [3.5]]
+
+
+def test_a_new_table_is_read_as_the_one_learned_from_was() -> None:
+    lines = "".join(f"{i} kg,{['NA', 'US'][i % 2]},{['EU', 'NA'][i % 2]}\n" for i in range(30))
+    columns = Columns.of(read(f"w,where,class\n{lines}", "t.csv"))
+    new = columns.table(b"w,where,class\n3 kg,NA,NA\n4 kg,NA,NA\n", "new.csv")
+    assert columns.read(new)[0].tolist() == [[3.0, 0.0], [4.0, 0.0]]
+    assert new.texts("class") == ["NA", "NA"]
+    with pytest.raises(DataError, match='Column "w" is in g, and the model learned it in kg: convert it'):
+        columns.table(b"w,where\n3000 g,US\n4000 g,US\n", "new.csv")
+    X, notes = columns.read(columns.table(b"w,where\n3,US\n4,US\n", "new.csv"))
+    assert X.tolist() == [[3.0, 1.0], [4.0, 1.0]]
+    assert 'Column "w" has no unit: its numbers are taken to be in kg.' in notes
 
 
 def _npy(array: np.ndarray[Any, Any]) -> bytes:

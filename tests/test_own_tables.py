@@ -172,6 +172,9 @@ HEADED["class", ""] = KINDS
         HEADED.to_csv(),
         "| a | b | c | class |\n|---|:-:|---|---|\n" + "".join(f"| {line} |\n" for line in lines(" | ").splitlines()),
         "a,b,a,class\n" + lines(),
+        lines("::"),
+        "".join(f'"{line}"\n' for line in ("a,b,c,class\n" + lines()).splitlines()),
+        "".join(f'"{line}"\n' for line in ('""a"",b,c,class\n' + lines()).splitlines()),
     ],
 )
 def test_a_table_is_found_in_what_surrounds_it(text: str) -> None:
@@ -231,6 +234,13 @@ def test_numbers_are_read_as_people_write_them(cells: list[str], numbers: list[f
     assert found.X[:4, 0].tolist() == numbers
 
 
+def test_between_semicolons_a_comma_is_decimal_unless_whole_numbers_stand_beside_it_often() -> None:
+    cells = [f"{1 + i % 9},{100 + 7 * i}" for i in range(40)]
+    for whole, first in ((1, 1.1), (20, 1100.0)):
+        lines = [f"{cell};{i % 7};{'uv'[i % 2]}" for i, cell in enumerate(cells + [str(355 + i) for i in range(whole)])]
+        assert table("\n".join(["a;b;class", *lines])).X[0, 0] == first
+
+
 def test_lists_in_quotes_make_no_thousands_of_points() -> None:
     text = "a,parts,class\n" + "".join(f'{1 + i % 9}.{100 + i},"{i},{i + 1}",{i % 2}\n' for i in range(20))
     assert table(text).X[0, 0] == 1.1
@@ -256,6 +266,7 @@ def test_one_odd_word_costs_a_cell_and_not_the_column() -> None:
         (["5", "5-", "4", "3", "4+", "2"], ("a=2", "a=3", "a=4", "a=4+", "a=5", "a=5-")),
         (["1920x1080", "800x600", "640x480"], ("a=1920x1080", "a=640x480", "a=800x600")),
         (["12 kg", "9 kg", "1,250 kg", "355 kg"], ("a",)),
+        (["12kg", "9 kg", "1,250kg", "355kg"], ("a",)),
         (["12 kg", "9 lb", "7 kg"], ("a=12 kg", "a=7 kg", "a=9 lb")),
         (["NA", "EU"], ("a=NA",)),
         (["NA", "EU", "EU", "US"], ("a=US",)),

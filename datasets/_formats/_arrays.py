@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from math import comb
 from typing import Any
 
@@ -23,7 +23,7 @@ from .._bounds import check_size
 from .._dataset import Array, DataError, Dataset
 from .._gram_files import ENTRIES, GramFiles, together
 from .._labels import Labels, code_labels
-from .._symmetric import FEWEST, UNEQUAL, is_symmetric
+from .._symmetric import FEWEST, UNEQUAL, symmetric
 
 _Y = ("y", "labels", "label", "target", "targets", "gnd", "class", "classes", "group", "gt", "ytrain", "y_train")
 _X = ("x", "data", "fea", "features", "feature", "samples", "xtrain", "x_train")
@@ -87,6 +87,9 @@ def dataset_of(arrays: Mapping[str, NDArray[Any]], name: str) -> Dataset:
     notes = (*made.notes, f"Not used of {name}: {listed(left)}.") if left else made.notes
     square = [key for key, table in parts.tables.items() if table.shape[0] == table.shape[1]]
     notes += (f"Not symmetric, and read as features: {listed(square)}.",) if square else ()
+    n = len(made.y)
+    pairs = [f"{key} {arrays[key].shape}" for key in parts.kernels if n not in arrays[key].shape]
+    notes += (f"Taken for the distances between {n} samples, each pair once: {listed(pairs)}.",) if pairs else ()
     return replace(made, notes=notes, held_out=held_out)
 
 
@@ -139,11 +142,12 @@ def _sorted_out(arrays: Mapping[str, NDArray[Any]], name: str) -> FoundArrays:
         if isinstance(array, GramFiles) and n in (None, array.shape[1]):
             kernels[key] = checked(array)
             continue
-        numbers = np.asarray(array, dtype=np.float64)
+        numbers, square = np.asarray(array, dtype=np.float64), len({*array.shape, n or array.shape[0]}) == 1
+        meant = key.lower() in ("grams", "gram", "kernels") or (square and _KERNEL.search(key.lower()))
         as_kernels = None if key.lower() in _X else kernels_in(np.nan_to_num(numbers), n)
         if as_kernels is not None and np.isfinite(numbers).all():
             kernels[key] = as_kernels
-        elif as_kernels is not None or _is_meant(key.lower(), array.shape, n):
+        elif as_kernels is not None or meant:
             _refuse_kernels(key, numbers, n, name)
         elif numbers.ndim == 2 and (n is None or n in numbers.shape or key.lower() in _X):
             turned = n is not None and len(numbers) != n == numbers.shape[1]
@@ -169,7 +173,7 @@ def _with_diagonal(array: NDArray[Any], n: int) -> NDArray[Any]:
         numbers = np.asarray(array, dtype=np.float64)
     except ValueError:  # of words
         return array
-    if not (vector or is_symmetric(numbers)):
+    if not (numbers >= 0).all() or not (vector or _is_triangle(numbers)):
         return array
     row, column = np.triu_indices(n, 1)
     whole = np.zeros((n, n))
@@ -177,17 +181,18 @@ def _with_diagonal(array: NDArray[Any], n: int) -> NDArray[Any]:
     return np.asarray(whole + whole.T)
 
 
+def _is_triangle(matrix: Array) -> bool:
+    """Whether a symmetric matrix came of a triangle: it is no matrix of distances itself, and no kernel by its size."""
+    size = np.diag(matrix)
+    return symmetric(matrix) is not None and bool(size.any() and (matrix**2 > np.outer(size, size) * 1.001).any())
+
+
 def _refuse_if_meant(key: str, array: NDArray[Any], name: str) -> None:
     dimensions = {"x": 2, "grams": 3}.get(key.lower())
-    if dimensions and array.dtype.kind not in "biuf":
-        raise DataError(f"Array {key} of {name} must hold real numbers, not {array.dtype}.")
     if dimensions:
-        raise DataError(f"Array {key} of {name} must have {dimensions} dimensions; its shape is {array.shape}.")
-
-
-def _is_meant(key: str, shape: tuple[int, ...], n: int | None) -> bool:
-    """Whether an array is meant as kernels, by its name."""
-    return key in ("grams", "gram", "kernels") or (len({*shape, n or shape[0]}) == 1 and bool(_KERNEL.search(key)))
+        shape = f"have {dimensions} dimensions; its shape is {array.shape}"
+        wanted = shape if array.dtype.kind in "biuf" else f"hold real numbers, not {array.dtype}"
+        raise DataError(f"Array {key} of {name} must {wanted}.")
 
 
 def _refuse_kernels(key: str, array: Array, n: int | None, name: str) -> None:
@@ -199,21 +204,19 @@ def _refuse_kernels(key: str, array: Array, n: int | None, name: str) -> None:
             if not np.isfinite(matrix).all():
                 i, j = np.argwhere(~np.isfinite(matrix))[0]
                 raise DataError(f"Gram matrix {k} of array {key} holds {matrix[i, j]:g} between samples {i} and {j}.")
-            if not is_symmetric(matrix):
+            if symmetric(matrix) is None:
                 raise DataError(f"Gram matrix {k} of array {key} is not symmetric; a kernel matrix must be.")
     raise DataError(f"Array {key} has shape {array.shape}; expected (m, {n}, {n}), since y has {n} labels.")
 
 
 def kernels_in(array: Array, n: int | None) -> Array | None:
     """Return an array as kernels (m, n, n), or None where it holds none on n samples."""
-    if array.ndim == 2 and array.shape[0] == array.shape[1] and n in (None, len(array)) and is_symmetric(array):
-        return array[None]
-    if array.ndim != 3:
-        return None
-    for order in ((0, 1, 2), (2, 0, 1)):
-        turned = array.transpose(order)
-        if turned.shape[1] == turned.shape[2] and n in (None, turned.shape[1]) and all(map(is_symmetric, turned)):
-            return np.ascontiguousarray(turned)
+    for kernels in (array[None],) if array.ndim == 2 else (array, np.moveaxis(array, 2, 0)) if array.ndim == 3 else ():
+        if kernels.shape[1] == kernels.shape[2] and n in (None, kernels.shape[1]):
+            whole = [*takewhile(lambda each: each is not None, map(symmetric, kernels))]
+            if len(whole) == len(kernels):
+                as_given = all(np.may_share_memory(each, kernels) for each in whole)
+                return np.ascontiguousarray(kernels) if as_given else np.array(whole)
     return None
 
 

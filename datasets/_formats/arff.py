@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -98,10 +99,8 @@ def frame_of(
 def _column(attribute: _ArffColumn, cells: Sequence[str | None]) -> Any:
     """Return a column as numbers where it is declared so and holds nothing else, else as texts."""
     if attribute.kind == "number":
-        try:
+        with suppress(ValueError):
             return [float("nan") if cell is None else float(cell) for cell in cells]
-        except ValueError:
-            pass
     return list(cells)
 
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._bounds import check_size, reading
+from .._bounds import check_shape, check_size, reading
+from .._cells import is_number
 from .._dataset import DataError, Dataset
 from .._dialect import decode
 from .._frame import dataset_from_frame, unique_names
-from .._table_options import OF_TABLES, Found, Progress, TableOptions
+from .._table_options import OF_TABLES, Found, Progress, TableOptions, refuse_unused
 from ._arrays import NAMES, dataset_of
 
 if TYPE_CHECKING:
@@ -34,16 +35,17 @@ def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram
     """Read a table, or arrays by their names."""
     held, told = _held(data, name, options.encoding)
     progress(0.5)
-    arrays = _arrays(held)
+    arrays = _arrays(held, name, gram_cells)
     if arrays is not None:
+        refuse_unused(options, ("encoding",), name)
         return dataset_of(arrays, name)
     frame, notes = _frame(held, name)
     return dataset_from_frame(frame, options, name, Found(assumed=(*told, *notes), dialect="JSON"), progress)
 
 
-def arrays_in(data: bytes, name: str) -> dict[str, NDArray[Any]] | None:
+def arrays_in(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]] | None:
     """Return the arrays in a file, by their names; None where it holds a table."""
-    return _arrays(_held(data, name)[0])
+    return _arrays(_held(data, name)[0], name, gram_cells)
 
 
 def frame_of(data: bytes, name: str, progress: Progress) -> tuple[pd.DataFrame, tuple[str, ...]]:
@@ -51,7 +53,7 @@ def frame_of(data: bytes, name: str, progress: Progress) -> tuple[pd.DataFrame, 
     return _frame(_held(data, name)[0], name)
 
 
-def _arrays(held: Any) -> dict[str, NDArray[Any]] | None:
+def _arrays(held: Any, name: str, gram_cells: int) -> dict[str, NDArray[Any]] | None:
     """Return arrays, one a table of numbers at least, and labels; None for columns, some of which hold lists."""
     lists = {key: values for key, values in held.items() if isinstance(values, list)} if isinstance(held, dict) else {}
     if "columns" in lists or not any(values and isinstance(values[0], list) for values in lists.values()):
@@ -61,7 +63,11 @@ def _arrays(held: Any) -> dict[str, NDArray[Any]] | None:
         arrays = {key: np.array(lists[key], dtype=object if key in words else np.float64) for key in lists}
     except (OverflowError, TypeError, ValueError):  # words, or rows of several lengths
         return None
-    return arrays if sum(array.ndim == 1 and key not in NAMES for key, array in arrays.items()) < 2 else None
+    if sum(array.ndim == 1 and key not in NAMES for key, array in arrays.items()) > 1:
+        return None
+    for key, array in arrays.items():
+        check_shape(f"{key} of {name}", array.shape, gram_cells)
+    return arrays
 
 
 def _held(data: bytes, name: str, encoding: str | None = None) -> tuple[Any, tuple[str, ...]]:
@@ -90,9 +96,19 @@ def _frame(held: Any, name: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
     if kinds not in ({list}, {dict}):
         raise DataError(f'{name} is JSON without a table: expected a list of records, such as [{{"size": 1.5}}, ...].')
     keys = {key for row in rows if isinstance(row, dict) for key in row}
-    check_size(name, len(rows), max(len(keys), *map(len, rows), 1))
+    shape = len(rows), max(len(keys), *map(len, rows), 1)
+    by_rows = not isinstance(held, dict) or split or (kinds == {dict} and _by_rows(held))
+    check_size(name, *(shape if by_rows else shape[::-1]))
     with reading(f"{name} is no table"):
-        frame = pd.DataFrame(rows, columns=held["columns"]) if split else pd.DataFrame(held)
+        columns = held["columns"] if split else None
+        frame = pd.DataFrame([*rows] if by_rows else held, columns=columns)
     frame.columns, notes = unique_names([str(key) for key in frame.columns], name)
     frame.index = pd.RangeIndex(1, len(frame) + 1)
     return frame, tuple(notes)
+
+
+def _by_rows(held: dict[str, dict[str, Any]]) -> bool:
+    """Whether objects are rows, as in pandas' orient="index": their keys are numbers, or they mix words and numbers."""
+    rows, columns = (all(map(is_number, keys)) for keys in (held, next(iter(held.values()))))
+    mixed = [len({isinstance(cell, str) for cell in each.values() if cell is not None}) > 1 for each in held.values()]
+    return rows if rows != columns else 2 * sum(mixed) > len(mixed)

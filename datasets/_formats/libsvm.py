@@ -18,7 +18,7 @@ from .._cells import is_number
 from .._dataset import Array, DataError, Dataset
 from .._dialect import decode
 from .._labels import code_labels
-from .._symmetric import FEWEST, is_symmetric
+from .._symmetric import FEWEST, symmetric
 from .._table_options import Progress, TableOptions
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _precomputed(rows: Sequence[_Pairs], gram_cells: int) -> Array | None:
     kernel = np.zeros((n, n + 1))
     for i, (columns, values) in enumerate(rows):
         kernel[i, columns] = values
-    return kernel[:, 1:] if is_symmetric(kernel[:, 1:]) else None
+    return symmetric(kernel[:, 1:])
 
 
 def _table(rows: Sequence[_Pairs], name: str) -> Array:
@@ -134,11 +134,9 @@ def _pairs(words: Sequence[str], number: int) -> _Pairs:
 
 
 def _number(text: str, number: int, where: str) -> float:
-    if not text:
-        raise DataError(f"Row {number}, {where}: the value is missing; fill it in or leave the row out.")
-    if not is_number(text):
-        raise DataError(f"Row {number}, {where}: {quote(text)} is not a number.")
-    value = float(text)
-    if not np.isfinite(value):
-        raise DataError(f"Row {number}, {where}: {quote(text)} is not a finite number.")
-    return value
+    value = float(text) if is_number(text) else np.nan
+    if np.isfinite(value):
+        return value
+    wrong = f"{quote(text)} is not a {'finite ' * is_number(text)}number"
+    lacking = "the value is missing; fill it in or leave the row out"
+    raise DataError(f"Row {number}, {where}: {wrong if text else lacking}.")

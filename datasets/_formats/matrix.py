@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from mklviz.limits import LIMITS
 
-from .._bounds import check_size, reading
+from .._bounds import check_shape, reading
 from .._cells import is_number
 from .._dataset import Array, DataError, Dataset
 from .._labels import code_labels
-from .._symmetric import CORNER, FEWEST, is_symmetric, without_labels
+from .._symmetric import CORNER, FEWEST, mirrored, symmetric, without_labels
 from .._table_options import Progress, TableOptions
 
 SUFFIXES = (".mtx",)
@@ -59,8 +59,7 @@ def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram
     matrix, labels = parts
     if labels is None:
         raise without_labels(name, len(matrix))
-    if matrix.size > gram_cells:
-        raise DataError(f"{name} holds a matrix of {matrix.size:,} numbers; mklviz reads at most {gram_cells:,}.")
+    check_shape(name, matrix.shape, gram_cells)
     return code_labels(labels, "the column beside the matrix").dataset(
         name, np.zeros((len(matrix), 0)), grams=matrix[None]
     )
@@ -89,10 +88,7 @@ def _market(data: bytes) -> Array:
         rows, columns, _, _, field, _ = mminfo(file)
         if field == "complex":
             raise DataError("The file holds complex numbers; mklviz reads real ones.")
-        if rows != columns:
-            check_size("The file", rows, columns)
-        elif rows * columns > LIMITS.gram_cells:
-            raise DataError(f"The file holds a matrix of {rows * columns:,} numbers, which is too large.")
+        check_shape("The file", (rows, columns), LIMITS.gram_cells)
         file.seek(0)
         held: Any = mmread(file)
         return np.asarray(held.toarray() if hasattr(held, "toarray") else held, dtype=np.float64)
@@ -119,9 +115,9 @@ def _numbers(rows: Sequence[Sequence[str]]) -> Array | None:
         return np.array(numbers)
     n = len(numbers)
     if lengths == list(range(1, n + 1)):
-        return _mirrored(np.array([row + [0.0] * (n - len(row)) for row in numbers]))
+        return mirrored(np.array([row + [0.0] * (n - len(row)) for row in numbers]))
     if lengths == list(range(n, 0, -1)):
-        return _mirrored(np.array([[0.0] * (n - len(row)) + row for row in numbers]))
+        return mirrored(np.array([[0.0] * (n - len(row)) + row for row in numbers]))
     return None
 
 
@@ -158,10 +154,6 @@ def _triangle(data: bytes) -> bool:
     lengths = [len(row) for row in rows_in(data[:20_000].rpartition(b"\n")[0])][:20]
     steps = np.diff(lengths)[1:]  # below the number of samples, too
     return len(steps) > 2 and (bool((steps == 1).all()) or bool((steps == -1).all()))
-
-
-def _mirrored(triangle: Array) -> Array:
-    return np.asarray(triangle + triangle.T - np.diag(np.diag(triangle)))
 
 
 def _without_names(rows: Sequence[Sequence[str]]) -> list[Sequence[str]]:
@@ -202,12 +194,12 @@ def _square(rows: list[list[str]]) -> Array | None:
     if [len(row) for row in rows] not in ([n] * n, [*range(1, n + 1)], [*range(n, 0, -1)]):
         return None
     corner = _numbers([row[:CORNER] for row in rows[:CORNER]])
-    if n > CORNER and len(rows[0]) == len(rows[-1]) and (corner is None or not is_symmetric(corner)):
+    if n > CORNER and len(rows[0]) == len(rows[-1]) and (corner is None or symmetric(corner) is None):
         return None  # without reading the rest
     matrix = _numbers(rows)
-    if matrix is None or matrix.shape != (n, n) or not np.isfinite(matrix).all() or not is_symmetric(matrix):
+    if matrix is None or matrix.shape != (n, n) or not np.isfinite(matrix).all() or np.ptp(matrix) == 0:
         return None
-    return matrix if np.ptp(matrix) > 0 else None
+    return symmetric(matrix)
 
 
 def labels_in(data: bytes) -> NDArray[np.str_] | None:

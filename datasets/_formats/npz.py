@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from mklviz.limits import LIMITS
 from mklviz.unpacking import ArchiveMember, read_array
 
-from .._bounds import check_size, check_unpacked, reading
+from .._bounds import check_shape, check_unpacked, reading
 from .._dataset import DataError, Dataset
 from .._frame import dataset_from_frame
 from .._table_options import OF_TABLES, Found, Progress, TableOptions, refuse_unused
@@ -89,10 +89,7 @@ def _whole(arrays: dict[str, NDArray[Any]], name: str) -> NDArray[Any]:
         kind, (rows, columns) = arrays["format"].item(), map(int, arrays["shape"])
         if arrays["data"].dtype.kind not in "biuf":
             raise DataError(f"{name} holds a sparse matrix of {arrays['data'].dtype}, not of real numbers.")
-        if rows != columns:
-            check_size(name, rows, columns)
-        elif rows * columns > LIMITS.gram_cells:
-            raise DataError(f"{name} holds a matrix of {rows * columns:,} numbers, which is too large.")
+        check_shape(name, (rows, columns), LIMITS.gram_cells)
         if kind != b"coo":
             parts = arrays["indptr"], arrays["indices"], arrays["data"]
             return dense((rows, columns), *parts, kind == b"csr", name)
@@ -115,13 +112,7 @@ def _single(data: bytes, name: str, gram_cells: int) -> NDArray[Any]:
 
 def _checked(shape: tuple[int, ...], size: int, key: str, name: str, gram_cells: int) -> int:
     """Refuse an array by the size that its header declares, else return its bytes."""
-    square = len(shape) > 1 and len({*shape[-2:]} & {*shape[:2]}) > 0 and len(set(shape)) < len(shape)
-    if square and math.prod(shape) > gram_cells:
-        raise DataError(
-            f"{name} holds Gram matrices of {math.prod(shape):,} numbers; mklviz reads at most {gram_cells:,}."
-        )
-    if not square:
-        check_size(name, shape[0] if shape else 1, math.prod(shape[1:]))
+    check_shape(name, shape, gram_cells)
     if size > 8 * max(LIMITS.cells, gram_cells):
         raise DataError(f"Array {key} of {name} unpacks to {size / 1e9:.1f} GB, which is too much.")
     return size

@@ -36,15 +36,15 @@ class TableFeatures(TransformerMixin, BaseEstimator):
     @property
     def columns(self) -> Columns:
         """What is known of the table's columns."""
-        return Columns(
-            tuple(self.names), np.asarray(self.fill), self.target, TableOptions.checked(**dict(self.written))
-        )
+        written = dict(self.written)
+        spelling = written.pop("spelling", {})
+        return Columns(tuple(self.names), np.asarray(self.fill), self.target, TableOptions.checked(**written), spelling)
 
     def transform(self, X: Any) -> Array:
         """Return the features (n, d)."""
         if not hasattr(X, "columns"):
             return np.asarray(X, dtype=np.float64)
-        return self.columns.read(NewTable.of(X, options=self.columns.options))[0]
+        return self.columns.read(NewTable.of(X, options=self.columns.options, spelling=self.columns.spelling))[0]
 
 
 def model_of(data: Dataset, standardize: bool = True, **options: Any) -> Any:
@@ -57,7 +57,7 @@ def model_of(data: Dataset, standardize: bool = True, **options: Any) -> Any:
         )
     columns = Columns.of(data)
     read = columns.options
-    written = {"na": list(read.na), "decimal": read.decimal, "thousands": read.thousands}
+    written = {"na": [*read.na], "decimal": read.decimal, "thousands": read.thousands, "spelling": {**columns.spelling}}
     features = TableFeatures(list(columns.names), columns.fill, columns.target, written)
     steps = [features, StandardScaler()] if standardize else [features]
     if data.task == "regression":

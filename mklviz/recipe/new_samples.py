@@ -5,7 +5,7 @@ Features are called as `read_dataset` calls them: by their column, or COLUMN=WOR
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -28,13 +28,14 @@ class Columns:
     """What a model knows of the columns of its table.
 
     `names`: its features; `fill`: what stands for each of them where a value is missing; `target`: the column that is
-    predicted; `options`: how cells are read, as far as a person chose.
+    predicted; `options`: how cells are read, as far as a person chose; `spelling`: see `TableSummary`.
     """
 
     names: tuple[str, ...]
     fill: Array
     target: str
     options: TableOptions = field(default_factory=TableOptions)
+    spelling: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, data: Dataset) -> Columns:
@@ -46,11 +47,12 @@ class Columns:
             )
         options = TableOptions() if data.table is None else data.table.options
         written = TableOptions(na=options.na, decimal=options.decimal, thousands=options.thousands)
-        return cls(data.feature_names, np.median(data.X, axis=0), options.target or "target", written)
+        spelling = {} if data.table is None else data.table.spelling
+        return cls(data.feature_names, np.median(data.X, axis=0), options.target or "target", written, spelling)
 
     def table(self, content: bytes, filename: str) -> NewTable:
         """Return the table in the bytes of a file."""
-        return NewTable.read(content, filename, self.names, self.target, self.options)
+        return NewTable.read(content, filename, self.names, self.target, self.options, self.spelling)
 
     def read(self, table: NewTable) -> tuple[Array, list[str]]:
         """Return the features of a table's rows, and notes on what is missing there; lacking columns are refused."""
