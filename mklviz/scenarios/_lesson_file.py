@@ -43,7 +43,7 @@ _KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {  # of the entries 
 _ALLOWED = {"group": GROUPS, "picture": PICTURES, "pace": PACES}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Told:
     """Computes the answer of a question from its race, as a file says."""
 
@@ -84,14 +84,15 @@ class _LessonFile:
 
     def __init__(self, path: Path) -> None:
         try:
-            content = path.read_bytes()
-            self.text = content[: LARGEST + 1].decode("utf-8-sig").replace("\r\n", "\n")
+            with path.open("rb") as file:
+                content = file.read(LARGEST + 1)
+            if len(content) > LARGEST:
+                raise ProblemError(f"It is larger than {LARGEST:,} bytes, so it is no lesson.")
+            self.text = content.decode("utf-8-sig").replace("\r\n", "\n")
         except OSError as error:
             raise ProblemError(f"It cannot be read: {error.strerror}.") from None
         except UnicodeDecodeError:
             raise ProblemError("It is no text in UTF-8: save it as such.") from None
-        if len(content) > LARGEST:
-            raise ProblemError(f"It is larger than {LARGEST:,} bytes, so it is no lesson.")
         parts = _FILE.match(self.text)
         if parts is None:
             raise self.wrong(0, "A lesson begins with a line +++, its head, and a second line +++.")

@@ -65,6 +65,14 @@ def _slopes_apart(outcome: Outcome, name: str) -> float:
     return float(np.abs(promised - [iterate.gap for iterate in trace]).max())
 
 
+def _solves_to(outcome: Outcome, name: str, gap: float) -> int:
+    trace = run(outcome, name)
+    reached = (step.svm_solves for t, step in enumerate(trace) if trace.gap_at(t) <= gap)
+    if (solves := next(reached, None)) is None:
+        raise ProblemError(f"{trace.label} never came to a gap of {gap}.")
+    return solves
+
+
 def _joined(_: Outcome, values: Sequence[Any], written: str = "", between: str = ", ") -> str:
     if len(written) > len(",.1f"):
         raise ProblemError(f"“{written:.40}” is no way to write a number: give one such as .1f.")
@@ -79,6 +87,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     # of a run
     "steps": lambda o, name: len(run(o, name)) - 1,
     "svm_solves": lambda o, name, step=LAST: run(o, name)[step].svm_solves,
+    "svm_solves_to": _solves_to,
     "svms_per_step": lambda o, name: trials(run(o, name)),
     "gap": lambda o, name, step=LAST: run(o, name).gap[step],
     "objective": lambda o, name, step=None: _solution(o, name, step).objective,
