@@ -62,7 +62,7 @@ def save(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Save:
     """Save a file in the folder of lessons of one's own."""
     monkeypatch.setenv(LESSONS, str(tmp_path))
     monkeypatch.setattr(plugins, "_reasons", {})
-    for name in OWN:
+    for name in [*OWN]:
         monkeypatch.delitem(OWN, name)
 
     def add(name: str, text: str) -> Path:

@@ -44,7 +44,7 @@ _ALLOWED = {"group": GROUPS, "picture": PICTURES, "pace": PACES}
 
 
 @dataclass(frozen=True, eq=False)
-class _Told:
+class _AnswerOfFile:
     """Computes the answer of a question from its race, as a file says."""
 
     choices: tuple[str, ...]
@@ -191,7 +191,9 @@ def _question(file: _LessonFile, recipe: Recipe) -> Question:
     names = (*names, *numbers)
     choices = tuple(head["choices"])
     answer = Expression(head["answer"], FUNCTIONS, names, file.where("answer"))
-    told = _Told(choices, picture, numbers, answer, file.sentences("Answer", names), file.sentences("Why", names))
+    told = _AnswerOfFile(
+        choices, picture, numbers, answer, file.sentences("Answer", names), file.sentences("Why", names)
+    )
     try:
         return Question(head["question"], choices, told)
     except ProblemError as error:
