@@ -4,35 +4,21 @@
     python .ci/recordings.py silp-oscillates   these
     python .ci/recordings.py claims            those of the claims, which takes minutes
 
-Runs a recipe at full speed and writes what is drawn of it: dual variables and certificates are left out, and
-weights and facts have few digits, so that a race of 442 kernels takes some 80 kB. Version and recipe stand in the
-files, and of a lesson what was computed for its picture.
+Runs a recipe at full speed and writes what is drawn of it, see `mklviz.record.recording`.
 """
 
 from __future__ import annotations
 
-import json
 import sys
-import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
 
-import numpy as np
-
-from mklviz.contract import ACTIVE_WEIGHT, Array, Iterate
 from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared
 from mklviz.record import Trace
-from mklviz.record.archive import SavedFacts
-from mklviz.record.bundle import EVIDENCE, FOLDER, SUFFIX
-from mklviz.record.run_facts import Verdict
+from mklviz.record.bundle import FOLDER
+from mklviz.record.recording import write_recording
 from mklviz.reproduce.recorded import claim_races
 from mklviz.scenarios import Evidence, Outcome, load_scenario
-
-DIGITS = 5  # of facts, and of what was computed for a picture
-LOST = 46  # of the 52 bits of a weight's digits: zeros pack well
-NOTHING = np.empty(0)
 
 
 def main(names: Sequence[str]) -> None:
@@ -47,15 +33,10 @@ def main(names: Sequence[str]) -> None:
 
 
 def write(name: str, traces: Mapping[str, Trace], evidence: Evidence) -> None:
-    """Write the file of a recording, of traces that are thinned for it."""
+    """Write the file of a recording."""
     path = FOLDER / f"{name}.zip"
     path.parent.mkdir(exist_ok=True)
-    with zipfile.ZipFile(path, "w") as archive:
-        for key, trace in traces.items():  # keys as they are, by which recordings are asked for
-            with archive.open(f"{key}{SUFFIX}", "w") as member:
-                thinned(trace).save(member)
-        if evidence:
-            archive.writestr(EVIDENCE, json.dumps(_short(evidence)), zipfile.ZIP_DEFLATED)
+    write_recording(path, traces, evidence)
     print(f"{path}: {path.stat().st_size:,} bytes", flush=True)
 
 
@@ -75,35 +56,6 @@ def raced(recipe: Recipe) -> tuple[Prepared, Mapping[str, Trace]]:
         while run.advance():
             pass
     return prepared, race.traces
-
-
-def _short(value: Any) -> Any:
-    """Return tables whose numbers have few digits."""
-    if isinstance(value, dict):
-        return {name: _short(inner) for name, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_short(inner) for inner in value]
-    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
-
-
-def thinned(trace: Trace) -> Trace:
-    """Return a run with what is drawn of it alone."""
-    small = trace.without_steps()
-    for t, iterate in enumerate(trace):
-        small.append(_thinned(iterate), trace.seconds_at(t), trace.split_at(t) or None)
-    small.finish(Verdict(trace.status, trace.reason))
-    return small
-
-
-def _thinned(iterate: Iterate) -> Iterate:
-    facts = SavedFacts.read(_short(iterate.facts.known()))
-    return replace(iterate, weights=_rounded(iterate.weights), dual=NOTHING, certificate=None, facts=facts)
-
-
-def _rounded(weights: Array) -> Array:
-    half = np.int64(1) << (LOST - 1)
-    rounded = ((weights.view(np.int64) + half) >> LOST) << LOST
-    return np.where(weights <= ACTIVE_WEIGHT, 0.0, rounded.view(np.float64))
 
 
 if __name__ == "__main__":

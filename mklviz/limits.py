@@ -13,6 +13,7 @@ from pathlib import Path
 PROCESSES = "MKLVIZ_PROCESSES"  # in the environment of each: how many processes serve the dashboard together
 ADDRESS = "MKLVIZ_ADDRESS"  # in the environment of each: where others than this machine find the dashboard
 STORE = "MKLVIZ_STORE"  # in the environment: the folder in which runs are kept
+LESSONS = "MKLVIZ_LESSONS"  # in the environment: a folder of lessons of one's own
 NO_STORE = "none"  # in the place of a folder: races are not recorded
 
 _MB, _GB = 2**20, 2**30

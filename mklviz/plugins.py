@@ -51,7 +51,7 @@ class _Source:
 
 def left_out() -> tuple[str, ...]:
     """Return a sentence for each plug-in looked at so far that cannot be used, with where it is and what is wrong."""
-    return tuple(f"{where} is left out: {why}" for where, why in _reasons.items())
+    return tuple(f"{where} is left out: {why}" for where, why in _reasons.items() if why)
 
 
 def names(package: str) -> list[str]:
@@ -79,11 +79,11 @@ def modules_with(
         if module is None:
             continue
         if not hasattr(module, what):
-            _leave_out(source.where, f"it defines no {what}.")
+            leave_out(source.where, f"it defines no {what}.")
         elif source.name in usable:
-            _leave_out(source.where, f"its name {source.name!r} is already that of {usable[source.name].__name__}.")
+            leave_out(source.where, f"its name {source.name!r} is already that of {usable[source.name].__name__}.")
         elif misfit is not None and (why := misfit(module, usable.values())):
-            _leave_out(source.where, why)
+            leave_out(source.where, why)
         else:
             usable[source.name] = module
     return usable
@@ -109,11 +109,11 @@ def _named(sources: tuple[_Source, ...], base: type[T]) -> dict[str, type[T]]:
         module = _imported(source)
         own = [] if module is None else [made for made in classes_in(module, base) if _name(made)]
         if module is not None and not own:
-            _leave_out(source.where, f"it defines no {base.__name__} with a name_.")
+            leave_out(source.where, f"it defines no {base.__name__} with a name_.")
         for made in own:
             why = unfit(made, usable)
             if why:
-                _leave_out(source.where, why)
+                leave_out(source.where, why)
             else:
                 usable[_name(made)] = made
     return dict(sorted(usable.items()))
@@ -125,11 +125,11 @@ def classes(package: ModuleType, base: type[T], needed: Sequence[str]) -> Iterat
         module = _imported(source)
         own = [] if module is None else list(classes_in(module, base))
         if module is not None and not own:
-            _leave_out(source.where, f"it defines no {base.__name__}.")
+            leave_out(source.where, f"it defines no {base.__name__}.")
         for made in own:
             missing = [name for name in needed if not hasattr(made, name)]
             if missing:
-                _leave_out(source.where, f"{made.__name__} does not define {', '.join(missing)}.")
+                leave_out(source.where, f"{made.__name__} does not define {', '.join(missing)}.")
             else:
                 yield made
 
@@ -198,11 +198,12 @@ def _imported(source: _Source) -> ModuleType | None:
     try:
         return importlib.import_module(source.module)
     except (Exception, SystemExit) as error:  # no error in one file may affect the others
-        _leave_out(source.where, what_is_wrong(error))
+        leave_out(source.where, what_is_wrong(error))
         return None
 
 
-def _leave_out(where: str, why: str) -> None:
+def leave_out(where: str, why: str) -> None:
+    """Note why a plug-in cannot be used; "" where it now can."""
     _reasons[where] = why
 
 

@@ -65,6 +65,7 @@ def test_the_wheel_holds_everything_under_one_name(wheel: Path) -> None:
         )
         for pattern in (
             "**/*.py",
+            "scenarios/*.md",
             "tables/*.csv",
             "tables/*.csv.gz",
             "notebooks/*.ipynb",

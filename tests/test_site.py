@@ -105,7 +105,7 @@ def test_the_example_of_every_hook_that_a_file_joins_is_such_a_file() -> None:
     rows = re.findall(
         r"^\| [\w, ]+ \| `([\w/]+)/` \| .*? \| (.*?) \| `([\w.]+)` \|$", TEXTS["developing/extensions.md"], re.MULTILINE
     )
-    assert len(rows) == 10
+    assert len(rows) == 9
     for folder, by, example in rows:
         module = importlib.import_module(example)
         assert Path(str(module.__file__)).resolve().parent == ROOT / folder

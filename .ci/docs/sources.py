@@ -32,7 +32,8 @@ FILES = {"changelog.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md"}
 PAGE_OF = {file: page for page, file in FILES.items()}
 LINK = re.compile(r"\[([^\[\]]+)\]\((?![a-z]+:)([\w./-]+)(#[\w-]+)?\)")
 HOWTO = (
-    "choosing scikit-learn paths own-data own-kernel own-solver plugin-package large-banks notebooks classroom pages"
+    "choosing scikit-learn paths own-data own-kernel own-solver plugin-package large-banks notebooks classroom lessons"
+    " pages"
 )
 HOME = {  # the pages in their order
     "": ("install", "tutorial", "formulations"),

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ from mklviz.cli.arguments import BAD_INPUT, FAILED, INTERRUPTED, folder_of
 from mklviz.cli.parser import LISTS, make_parser
 from mklviz.context.memory import begin_anew
 from mklviz.errors import MklvizError, SolverError
-from mklviz.limits import STORE
+from mklviz.limits import LESSONS, STORE
 from mklviz.plugins import left_out
 from mklviz.quoting import one_line
 from mklviz.streams import ProgressLine, prepare_streams
@@ -102,6 +103,10 @@ def _serve(arguments: argparse.Namespace) -> int:
 
     if folder := folder_of(arguments):  # its processes and its pages read it there
         os.environ[STORE] = folder
+    if arguments.lessons is not None:
+        if not arguments.lessons.is_dir():
+            raise MklvizError(f"There is no folder {arguments.lessons}: give one of lessons, as --lessons my-lessons.")
+        os.environ[LESSONS] = str(arguments.lessons.absolute())
     if arguments.dask:
         from mklviz.sweeps import DaskCluster
         from mklviz.sweeps.dask_race import CLUSTER
@@ -182,6 +187,10 @@ def _page(arguments: argparse.Namespace) -> int:
 
 
 def _lessons(arguments: argparse.Namespace) -> int:
+    if arguments.what == "check":
+        return _check_lessons(arguments.files)
+    if arguments.format is None or arguments.files:
+        raise MklvizError("Say for which course system: mklviz lessons export --format gift, qti or h5p.")
     from mklviz.cli.arguments import check_output
     from mklviz.record.archive import replacing
     from mklviz.views.chart.pixels import require
@@ -197,6 +206,38 @@ def _lessons(arguments: argparse.Namespace) -> int:
     with replacing(output) as file:
         file.write(written(questions, arguments.format))
     print(f"{output}: {len(questions)} questions")
+    return 0
+
+
+def _check_lessons(named: Sequence[Path]) -> int:
+    """Solve lessons of one's own, record them beside their files, and print what came out or what is wrong."""
+    given = [Path(folder).expanduser() for folder in filter(None, [os.environ.get(LESSONS)])]
+    files = chain.from_iterable(sorted(each.glob("*.md")) if each.is_dir() else [each] for each in named or given)
+    codes = [_check_lesson(file) for file in files]
+    if not codes:
+        raise MklvizError(f"There are no lessons: name files or a folder, or give a folder by {LESSONS}.")
+    return max(codes)
+
+
+def _check_lesson(file: Path) -> int:
+    from mklviz.record.recording import write_recording
+    from mklviz.scenarios import read_lesson, recording_beside, solved
+    from mklviz.views.lessons.pictures import drawn
+
+    try:
+        lesson = read_lesson(file)
+        outcome = solved(lesson)
+        answer = None if lesson.question is None else lesson.question.answer(outcome)
+        evidence = {} if answer is None else answer.evidence
+        drawn(lesson, outcome.traces, evidence)
+    except (MklvizError, _data_error()) as error:
+        print(f"{file}: {one_line(str(error))}", flush=True)
+        return BAD_INPUT
+    for before in file.parent.glob(f"{file.stem}.{'[0-9a-f]' * 8}.zip"):
+        before.unlink()
+    write_recording(recording_beside(file, lesson), outcome.traces, evidence)
+    said = "it runs, and asks nothing." if answer is None else f"“{answer.choice}”: {answer.because}. {answer.why}"
+    print(f"{file}: {said}", flush=True)
     return 0
 
 

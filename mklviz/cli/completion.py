@@ -7,7 +7,6 @@ reads the text for bash, by its own bashcompinit.
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,6 @@ _NAMED = {
     "regularizer": "mklviz.problem.regularizers",
     "solvers": "mklviz.solvers",
 }
-_NAME = re.compile(r'^    name="([\w-]+)"', re.MULTILINE)  # of a scenario
 _WRITTEN = {"csv", "parquet", "save", "output", "json", "plot", "out"}
 _FILES = {"data", "where", "store", "files", "folders", "model", "test", *_WRITTEN}
 
@@ -73,8 +71,7 @@ def _option(action: argparse.Action) -> _Option:
                 sorted({*(name.replace("-", "_") for name in values), *(n.partition(".")[0] for n in tables)})
             )
     elif takes and action.dest == "scenario":  # which are read and not imported: that takes a second
-        files = Path(__file__).parents[1].joinpath("scenarios").glob("*.py")
-        values = tuple(sorted(name for file in files for name in _NAME.findall(file.read_text(encoding="utf-8"))))
+        values = tuple(sorted(file.stem for file in Path(__file__).parents[1].joinpath("scenarios").glob("*.md")))
     return _Option(tuple(action.option_strings), action.help or "", takes, values, takes and action.dest in _FILES)
 
 

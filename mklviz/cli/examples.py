@@ -29,6 +29,7 @@ examples:
   mklviz serve --classroom --allow-websocket-origin lab.example.org:5006     under another name as well
   mklviz serve --classroom --shared-runs                   everybody sees all runs, and not their own alone
   mklviz serve --store /data/runs
+  mklviz serve --lessons my-lessons                        with lessons of your own
   mklviz serve --prefix /lab/mkl                           behind a proxy that hands on whole paths
   mklviz serve --dask tcp://head:8786                      races are computed on a cluster
 """,
@@ -80,6 +81,7 @@ What has finished in the store is not repeated: after Ctrl-C, give the same word
 examples:
   mklviz lessons export --format gift                      for Moodle
   mklviz lessons export --format qti --out course.zip      for Canvas and others
+  mklviz lessons check my-lessons/far-jumps.md             a lesson of your own: what its answer comes out as
 """,
     "page": """\
 examples:

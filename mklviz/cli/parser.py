@@ -83,6 +83,7 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     add("--classroom", action="store_true", help="let everybody on the network in who has the code, and print the link")
     add("--address", help="address to listen on, such as 0.0.0.0 for all (default: this machine only)")
     add("--prefix", default="", metavar="PATH", help="of all addresses, such as /lab/mkl, as a proxy keeps it")
+    add("--lessons", metavar="DIR", type=Path, help="a folder of lessons of your own (default: MKLVIZ_LESSONS)")
     add("--no-show", action="store_true", help="do not open a browser")
     add(
         "--dask",
@@ -187,9 +188,11 @@ def _add_lab(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_lessons(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", choices=("export",), help="export: the questions, with what is right and why")
+    what = "export: the questions, with what is right and why; check: solve and record lessons of your own"
+    parser.add_argument("what", choices=("export", "check"), help=what)
     out = parser.add_argument
-    out("--format", required=True, choices=("gift", "qti", "h5p"), help="gift is Moodle's, qti is Canvas's")
+    out("files", metavar="FILES", nargs="*", type=Path, help="to check (default: the folder MKLVIZ_LESSONS)")
+    out("--format", choices=("gift", "qti", "h5p"), help="gift is Moodle's, qti is Canvas's")
     out("--out", metavar="FILE", type=Path, help="the file (default: lessons.txt, lessons.zip or lessons.h5p)")
 
 
@@ -266,7 +269,7 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
         "solve at every position of a knob, and write one page in which the knob turns, without a server",
         _add_lab,
     ),
-    "lessons": ("write the lessons' questions for a course system; each race is run for its answer", _add_lessons),
+    "lessons": ("write the lessons' questions for a course system, or check lessons of your own", _add_lessons),
     "page": ("write a page that solves by itself in any browser, without a server", _add_page),
     "gallery": (
         "write lessons, laboratories and the races of papers' claims as pages that need no server",

@@ -1,23 +1,15 @@
 """A scenario is a recipe with a title and what to look for; with a question it is a lesson.
 
-    question, asked before the race  ->  a guess, kept  ->  the race  ->  the answer, computed from its traces
-
-Each file of this folder defines one, or several on one subject.
+question, asked before the race  ->  a guess, kept  ->  the race  ->  the answer, computed from its traces
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
-from mklviz.contract import Array
-from mklviz.engine import objective_profile
 from mklviz.errors import ProblemError
-from mklviz.problem import Problem
 from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared
 from mklviz.record import Trace
@@ -25,6 +17,11 @@ from mklviz.record import Trace
 GROUPS = ("First look", "Why", "When not", "Beyond")
 """Headings of the menu, in the order in which they are taught."""
 FEWEST, MOST = 2, 4  # answers to choose from
+PICTURES = (  # those of `mklviz.views.lessons.pictures`
+    *("accuracy", "certificate", "digits", "few", "gap", "hill", "machines", "passes", "path", "rough", "solves"),
+    *("sparse", "strips", "triangle", "valley"),
+)
+PACES = (0, 1, 2, 10, 50)  # steps per second that are offered; 0 is full speed
 EYE = 10.0  # steps per second that eyes can follow
 Evidence = Mapping[str, Mapping[str, Sequence[Any]]]  # tables of numbers and names, by their names
 
@@ -76,17 +73,13 @@ class Scenario:
     source: str = ""  # the paper, with section, figure or table
     group: str = GROUPS[-1]  # the heading of the menu under which it stands, one of `GROUPS`
     place: int = 100  # its place there: the least stands first
-    picture: str = "gap"  # name of the one that shows the answer, one of `mklviz.views.lessons.pictures`
+    picture: str = "gap"  # name of the one that shows the answer, one of `PICTURES`
     tab: str = "Race"  # title of the one that it opens with
     pace: float = EYE  # steps per second of each solver that it opens with; 0 is full speed
 
     def __post_init__(self) -> None:
         if self.group not in GROUPS:
             raise ProblemError(f"A scenario stands under {', '.join(GROUPS)}, but {self.group!r:.80} was given.")
-
-
-# What several lessons compute for their pictures: the objective along lines, and SVM solves in words.
-ON_A_WAY, ON_A_SIDE = 25, 17  # points of a way, and of a side of a triangle
 
 
 def best_of(traces: Iterable[Trace]) -> Trace:
@@ -97,27 +90,3 @@ def best_of(traces: Iterable[Trace]) -> Trace:
 def trials(trace: Trace) -> float:
     """Return the SVM solves of a step, on average."""
     return (trace.final.svm_solves - trace[0].svm_solves) / max(len(trace) - 1, 1)
-
-
-def counted_solves(traces: Sequence[Trace]) -> str:
-    """Return how many SVMs each run solved, in words."""
-    return ", ".join(f"{trace.label} {trace.final.svm_solves:,}" for trace in traces)
-
-
-def objective_along(problem: Problem, stops: Sequence[Array]) -> dict[str, list[float]]:
-    """Return the objective along the line from each stop to the next; a stop has a whole number as its place."""
-    place, objective = [0.0], []
-    for leg, (one, other) in enumerate(pairwise(stops)):
-        profile = objective_profile(problem, one, other, points=ON_A_WAY)
-        objective += profile.values[1 if leg else 0 :].tolist()
-        place += (leg + profile.shares[1:]).tolist()
-    return {"place": place, "objective": objective}
-
-
-def objective_on_triangle(problem: Problem) -> dict[str, list[list[float]]]:
-    """Return the objective of three kernels; in row i, from the third to the second, the first has i/16."""
-    rows = []
-    for first in np.linspace(0.0, 1.0, ON_A_SIDE):
-        ends = np.array([[first, 0.0, 1.0 - first], [first, 1.0 - first, 0.0]])
-        rows.append(objective_profile(problem, ends[0], ends[1], points=ON_A_SIDE).values.tolist())
-    return {"objective": rows}

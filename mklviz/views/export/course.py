@@ -17,7 +17,7 @@ from html import escape
 from xml.sax.saxutils import quoteattr
 
 from mklviz.errors import MklvizError
-from mklviz.scenarios import Outcome, Scenario, scenarios
+from mklviz.scenarios import Scenario, scenarios, solved
 from mklviz.views.chart.pixels import still_picture
 from mklviz.views.lessons.pictures import thumbnail
 
@@ -53,11 +53,7 @@ def answered(lesson: Scenario) -> CourseQuestion:
     question = lesson.question
     if question is None:
         raise MklvizError(f"The scenario {lesson.name} asks no question.")
-    prepared = lesson.recipe.prepare()
-    race = lesson.recipe.race(prepared)
-    race.start()
-    race.wait()
-    answer = question.answer(Outcome(prepared, race.traces))
+    answer = question.answer(solved(lesson))
     because = f"{answer.because[0].upper()}{answer.because[1:]}."
     feedback = " ".join(filter(None, (because, answer.why, lesson.teaches)))
     drawn = thumbnail(lesson.name)

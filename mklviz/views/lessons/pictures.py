@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -11,10 +12,11 @@ import numpy as np
 
 from mklviz.analysis.curves import best_of
 from mklviz.analysis.weight_map import CORNERS, MapPoint, Mesh, slice_through
+from mklviz.errors import ProblemError
 from mklviz.language import ENGLISH, Language
 from mklviz.record import Trace
 from mklviz.record.bundle import recorded_evidence, recording
-from mklviz.scenarios import Scenario, load_scenario
+from mklviz.scenarios import Evidence, Scenario, load_scenario
 from mklviz.views.chart.description import Axis, Chart, Table, Tables
 from mklviz.views.chart.svg import drawing
 from mklviz.views.geometry.map_chart import MapPath, corner_tables, map_chart, still_tables
@@ -33,6 +35,9 @@ WIDTH, HEIGHT = 320, 180  # pixels of a small picture
 _LEFT_OUT = {"numbers", "corners"}
 _TOLD = ("names-", "best", "written", "fall", "room")  # tables that tell the answer
 _EQUAL = {"value": 1.0, "room": 1.0, "text": "", "share": 1.0, "active": 1.0, "objective": 1.0}
+_BLANK = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 320 180"><rect width="320" height="180" fill="{0.card}"/>'
+)
 _MARK = (
     '<text x="50%" y="62%" text-anchor="middle" style="font: 700 64px sans-serif; fill: {0.text}; stroke: {0.card};'
     ' stroke-width: 10px; paint-order: stroke">?</text></svg>'
@@ -107,8 +112,12 @@ PICTURES: Mapping[str, PictureMaker] = {
 
 
 def picture_of(scenario: Scenario, runs: LessonRuns) -> Picture:
-    """Return the picture that a lesson names; the usual one for an unknown name."""
-    picture = PICTURES.get(scenario.picture, curves.gap)(runs)
+    """Return the picture that a lesson names; the usual one where it cannot be drawn of its race."""
+    try:
+        picture = PICTURES[scenario.picture](runs)
+    except Exception:  # of a lesson of one's own: its page goes on
+        logging.getLogger(__name__).exception("The picture of the lesson %s cannot be drawn", scenario.name)
+        picture = curves.gap(runs)
     return picture if runs.language is ENGLISH else _said_in(runs.language, picture)
 
 
@@ -127,16 +136,24 @@ def _said_in(language: Language, picture: Picture) -> Picture:
     return replace(picture, rows=[[said(chart) for chart in row] for row in picture.rows], tables=tables)
 
 
+def drawn(lesson: Scenario, traces: Mapping[str, Trace], evidence: Evidence) -> Picture:
+    """Return the picture that a lesson names; raises `ProblemError` where it cannot be drawn of its race."""
+    try:
+        return PICTURES[lesson.picture](LessonRuns(traces, run_styles(traces, LIGHT), evidence, LIGHT))
+    except Exception as error:
+        raise ProblemError(f"The picture “{lesson.picture}” cannot be drawn of this race: {error!r}.") from error
+
+
 @cache
 def thumbnail(scenario: str, theme: Theme = LIGHT) -> str:
-    """Return the small picture of a lesson as SVG; "" for one that has no recording in the package.
+    """Return the small picture of a lesson as SVG; "" for a scenario that asks nothing.
 
-    It shows the first steps, and a question mark in the place of the answer. Raises `UnknownName` if there is no
-    scenario of that name.
+    It shows the first steps of its recording, where there is one, and a question mark in the place of the answer.
+    Raises `UnknownName` if there is no scenario of that name.
     """
     lesson, runs = load_scenario(scenario), recorded_runs(scenario, theme)
     if runs is None:
-        return ""
+        return "" if lesson.question is None else _BLANK.format(theme) + _MARK.format(theme)
     begun = {key: _begun(trace) for key, trace in runs.traces.items()}
     evidence = {} if "ground" in runs.evidence else runs.evidence
     picture = picture_of(lesson, replace(runs, traces=begun, evidence=evidence))
