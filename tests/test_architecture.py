@@ -441,7 +441,7 @@ def test_tests_read_what_is_public_and_wait_for_conditions() -> None:
             if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("sleep", "wait_for_timeout")):
                 waits[name] += 1
     assert private.total() <= 100, private.most_common(5)
-    assert waits.total() <= 13, waits  # what is about time itself, such as kills at random moments
+    assert waits.total() <= 14, waits  # what is about time itself, such as kills at random moments or a pause in a drag
 
 
 def that_expect(functions: list[ast.FunctionDef], helpers: frozenset[str]) -> frozenset[str]:
@@ -469,50 +469,50 @@ def test_every_test_says_what_it_expects() -> None:
 
 
 BUDGET = {  # lines and files (.py, .js, .css, .sh)
-    ".ci": (2703, 23),
+    ".ci": (1794, 18),
     "apps": (8, 2),
     "benchmark_mkl": (313, 7),
-    "datasets": (5528, 41),
-    "mklviz": (1420, 15),
+    "datasets": (5527, 41),
+    "mklviz": (1544, 16),
     "mklviz/analysis": (2130, 12),
-    "mklviz/bench": (1348, 8),
+    "mklviz/bench": (1291, 8),
     "mklviz/check": (1229, 6),
-    "mklviz/cli": (2687, 14),
+    "mklviz/cli": (2732, 14),
     "mklviz/context": (598, 5),
-    "mklviz/engine": (3910, 15),
+    "mklviz/engine": (3919, 15),
     "mklviz/inner": (3952, 16),
     "mklviz/kernels": (7063, 33),
     "mklviz/learn": (2174, 14),
     "mklviz/plot": (41, 1),
     "mklviz/problem": (3751, 19),
-    "mklviz/recipe": (2344, 11),
-    "mklviz/record": (4151, 18),
+    "mklviz/recipe": (2346, 11),
+    "mklviz/record": (4219, 19),
     "mklviz/reproduce": (2420, 17),
-    "mklviz/scenarios": (1427, 12),
-    "mklviz/server": (1867, 12),
+    "mklviz/scenarios": (835, 6),
+    "mklviz/server": (1869, 12),
     "mklviz/sweeps": (3021, 13),
     "mklviz/views": (30, 1),
-    "mklviz/views/chart": (1971, 9),
-    "mklviz/views/explorer": (1836, 10),
-    "mklviz/views/export": (2738, 17),
-    "mklviz/views/form": (1182, 6),
+    "mklviz/views/chart": (2052, 10),
+    "mklviz/views/explorer": (1907, 10),
+    "mklviz/views/export": (2686, 16),
+    "mklviz/views/form": (1192, 6),
     "mklviz/views/geometry": (838, 4),
     "mklviz/views/history": (611, 5),
-    "mklviz/views/host": (2565, 19),
-    "mklviz/views/lessons": (2289, 17),
+    "mklviz/views/host": (2588, 20),
+    "mklviz/views/lessons": (2554, 19),
     "mklviz/views/links": (259, 2),
     "mklviz/views/look": (657, 5),
     "mklviz/views/model": (1560, 8),
     "mklviz/views/notebook": (627, 6),
-    "mklviz/views/pictures": (1398, 7),
+    "mklviz/views/pictures": (1342, 6),
     "mklviz/views/race": (3103, 14),
-    "mklviz/views/session": (477, 3),
-    "mklviz/views/sidebar": (1950, 9),
-    "mklviz/views/start": (534, 5),
+    "mklviz/views/session": (478, 3),
+    "mklviz/views/sidebar": (1954, 9),
+    "mklviz/views/start": (552, 5),
     "mklviz/views/sweeps": (576, 3),
     "mklviz/views/tabs": (2487, 12),
     "solvers": (6326, 28),
-    "tests": (48556, 231),
+    "tests": (50020, 239),
 }
 
 
