@@ -25,6 +25,7 @@ from mklviz.views.lessons.pictures import picture_of, recorded_runs
 from mklviz.views.lessons.stage import SEEN, LessonStage
 from mklviz.views.look.palette import LIGHT
 from mklviz.views.session.session import LessonResult, Session
+from mklviz.views.sidebar.controls import note
 from mklviz.views.sidebar.scenario_panel import OPEN, LessonPanel
 from mklviz.views.start.front import front_html
 
@@ -122,7 +123,7 @@ def test_nothing_in_the_header_goes_past_the_catalogues(page: Language) -> None:
 @pytest.mark.parametrize("name", LESSONS)
 def test_nothing_on_the_stage_goes_past_the_catalogues(page: Language, name: str) -> None:
     panel = LessonPanel(LESSONS[name])
-    stage = LessonStage(Session(), panel, {"run": print, "stop": print, "restore": print})
+    stage = LessonStage(Session(), panel, {"run": print, "stop": print, "restore": print}, note())
     panel.open = True
     said = []
     for changed, state in ((False, "empty"), (True, "empty"), (False, "finished")):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jinja2 import Environment
 
 from mklviz import plugins
 from mklviz.cli.commands import main
@@ -19,6 +20,7 @@ from mklviz.scenarios._expression import Expression, Sentences
 from mklviz.scenarios._quantities import FUNCTIONS
 from mklviz.scenarios._scenario import PACES as PACES_OF_LESSONS
 from mklviz.scenarios._scenario import PICTURES as NAMES
+from mklviz.views.host.panel_setup import page_template
 from mklviz.views.lessons.pictures import PICTURES, picture_of, recorded_runs, thumbnail
 from mklviz.views.look.palette import LIGHT
 from mklviz.views.sidebar.controls import PACES
@@ -116,6 +118,8 @@ WRONG = {  # what is changed in the file, and the sentence
     "a missing argument": ("svm_solves(level)", "steps()", "line 10: “svm_solves(silp) / steps()” has “steps()”,"),
     "no expression": ("{svm_solves(silp)}", "{svm_solves(silp}", "line 20: “svm_solves(silp” is no expression"),
     "an unknown heading": ("# Why", "# Wy", "line 22: There is no heading “Wy”; did you mean Why?"),
+    "an if without end": (", many{end}", ", many", "line 20: Each {if …} has an {end} behind it."),
+    "a long number": ("question =", f"place = {'9' * 5000}\nquestion =", "line 11: The head is no TOML"),
     "nothing said": ("Nothing.\n", "", "line 28: Nothing stands under a heading “# Teaches”: say it there."),
 }  # fmt: skip
 
@@ -159,6 +163,7 @@ def test_other_files_are_left_out(save: Save, tmp_path: Path, name: str, content
         ("3 if ratio == 1 else solver_with_least(svm_solves)", "7", "line 7: “7” came out as 7: it is to be the num"),
         ("svm_solves(silp) / svm_solves(level)", "1 / 0", "line 10: “1 / 0” could not be computed: division by zero."),
         ("{svm_solves(silp)}", "{steps('SMO')}", "line 20: “steps('SMO')” could not be computed: There is no run"),
+        ("SILP solved {svm_solves(silp)} SVMs", "{if ratio > 1e9}Many{end}", "Nothing under “# Answer” holds"),
         ("question =", 'picture = "machines"\nquestion =', "The picture “machines” cannot be computed of this race: "),
     ],
 )  # fmt: skip
@@ -191,11 +196,40 @@ def test_an_expression_can_do_nothing_else(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["'a' * 9", "not 'a'", "'a' < 1", "-" * 900 + "1" + " + 'b'", "1 / 0", "abs('a')", "'ab'[7]"]
+    "text",
+    [
+        *("'a' * 9", "not 'a'", "'a' < 1", "-" * 900 + "1" + " + 'b'", "1 / 0", "abs('a')", "'ab'[7]"),
+        *("where_largest(1)", "joined(1, ',', 2)", "joined('ab', '9999')", f"joined('ab', '', '{'a' * 99}')"),
+    ],
 )
 def test_what_cannot_be_computed_is_a_sentence(text: str) -> None:
     with pytest.raises(ProblemError, match="could not be computed"):
         Expression(text, FUNCTIONS, ()).value(None, {})
+
+
+def test_whole_numbers_do_not_grow_without_end() -> None:
+    known: dict[str, Any] = {"a": 10**99}
+    for _ in range(2):
+        known["a"] = Expression("a * a", {}, known).value(None, known)
+    with pytest.raises(ProblemError, match="a whole number came to more than 300 digits"):
+        Expression("a * a", {}, known).value(None, known)
+
+
+def test_a_lesson_in_which_a_mistake_is_made_stays_as_it_was(save: Save) -> None:
+    save("edited", LESSON)
+    before = scenarios()["edited"]
+    os.utime(save("edited", "no lesson"), ns=(1, 1))
+    assert scenarios()["edited"] is before
+    assert "edited.md is left out" in plugins.left_out()[0]
+
+
+def test_the_title_of_a_lesson_is_no_part_of_a_template(save: Save) -> None:
+    title = "{% endraw %}{{ 6 * 7 }}{% raw %}"
+    save("templated", LESSON.replace("How <b>few</b>?", title))
+    template = page_template(front_html.__wrapped__("start"), "en").removeprefix('{% extends "base.html" %}')
+    shown = Environment().from_string(template.replace("{{ super() }}", "")).render()
+    assert title in shown
+    assert "42{" not in shown
 
 
 def test_numbers_are_written_as_asked() -> None:

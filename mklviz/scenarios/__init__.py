@@ -61,6 +61,9 @@ def _own() -> dict[str, Scenario]:
     return {lesson.name: lesson for lesson in lessons if lesson is not None}
 
 
+_GOOD: dict[Path, Scenario] = {}  # as each file was read before it had a mistake: pages that show it go on
+
+
 @cache
 def _read(file: Path, changed: int) -> Scenario | None:
     try:
@@ -70,8 +73,9 @@ def _read(file: Path, changed: int) -> Scenario | None:
     except Exception as error:  # no error in one file may affect the others
         leave_out(str(file), str(error))
         logging.getLogger(__name__).warning("%s is left out: %s", file, error)
-        return None
+        return _GOOD.get(file)
     leave_out(str(file), "")
+    _GOOD[file] = lesson
     OWN[lesson.name] = recording_beside(file, lesson)
     return lesson
 

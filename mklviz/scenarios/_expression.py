@@ -24,6 +24,7 @@ __all__ = ["Expression", "Sentences"]
 
 Functions = Mapping[str, Callable[..., Any]]  # each given the result first, then what stands in its brackets
 LONGEST = 1000  # signs of an expression
+MOST_BITS = 1000  # of a whole number, which doubles with every product
 _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     **{ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv},
     **{ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge},
@@ -33,6 +34,14 @@ _ALLOWED = (
     *(ast.Expression, ast.Constant, ast.Name, ast.Load, ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare),
     *(ast.BoolOp, ast.And, ast.Or, ast.IfExp, ast.Subscript, *_OPERATORS),
 )
+_UNFIT = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)  # of values that do not fit
 _IF = re.compile(r"\{if ([^{}]*)\}(.*?)\{end\}", re.DOTALL)
 _PART = re.compile(r"\{([^{}]*?)(?::(,?(?:\.\d)?[fd%]?|share\d?))?\}")
 
@@ -85,7 +94,7 @@ class Expression:
         """
         try:
             return self._of(self._body, outcome, names)
-        except (MklvizError, ArithmeticError, TypeError, ValueError, LookupError, RecursionError) as error:
+        except (MklvizError, *_UNFIT) as error:
             raise self.wrong(f"could not be computed: {str(error).rstrip('.')}.") from error
 
     def _of(self, node: Any, outcome: Any, names: Mapping[str, Any]) -> Any:
@@ -118,6 +127,8 @@ class Expression:
 def _number(value: Any) -> Any:
     if not isinstance(value, (int, float)):
         raise TypeError(f"{value!r:.40} is no number")
+    if isinstance(value, int) and value.bit_length() > MOST_BITS:
+        raise ValueError("a whole number came to more than 300 digits")
     return value
 
 
@@ -135,6 +146,8 @@ class Sentences:
     def __init__(
         self, text: str, functions: Functions, names: Collection[str], where: Callable[[int], str] = lambda _: ""
     ) -> None:
+        if text.count("{if ") != text.count("{end}"):
+            raise ProblemError(f"{where(max(text.find('{if '), 0))}Each {{if …}} has an {{end}} behind it.")
         self._text = text
         self._known: dict[str, Expression] = {}
         ifs = list(_IF.finditer(text))

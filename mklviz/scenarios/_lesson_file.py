@@ -65,6 +65,8 @@ class _AnswerOfFile:
             names[name] = expression.value(outcome, names)
         choice = self._chosen(self.answer.value(outcome, names))
         because = self.because.told(outcome, names).rstrip(".")
+        if not because:
+            raise ProblemError("Nothing under “# Answer” holds for this result: say something there in any case.")
         return Answer(choice, because, self.why.told(outcome, names), evidence)
 
     def _chosen(self, value: Any) -> str:
@@ -98,7 +100,7 @@ class _LessonFile:
             raise self.wrong(0, "A lesson begins with a line +++, its head, and a second line +++.")
         try:
             self.head: dict[str, Any] = tomllib.loads("\n" + parts[1])  # so that lines have their numbers
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:  # also of a number too long
             line = re.search(r"at line (\d+)", str(error))
             what = re.sub(r" \(at .*", "", str(error))
             at = len(parts[1]) if line is None else sum(map(len, self.text.splitlines(True)[: int(line[1]) - 1]))

@@ -6,6 +6,7 @@ The number of a step may follow the run; without, a number is that of the end, a
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -20,6 +21,7 @@ from mklviz.scenarios._scenario import Outcome, best_of, trials
 __all__ = ["FUNCTIONS"]
 
 LAST = -1  # step
+MOST_BETWEEN = 20  # signs between two numbers of a list
 
 
 def run(outcome: Outcome, name: str) -> Trace:
@@ -74,8 +76,10 @@ def _solves_to(outcome: Outcome, name: str, gap: float) -> int:
 
 
 def _joined(_: Outcome, values: Sequence[Any], written: str = "", between: str = ", ") -> str:
-    if len(written) > len(",.1f"):
+    if not re.fullmatch(r",?(\.\d)?[fd%]?", written):
         raise ProblemError(f"“{written:.40}” is no way to write a number: give one such as .1f.")
+    if isinstance(values, str) or len(between) > MOST_BETWEEN:
+        raise ProblemError("joined writes a list, with a few signs between its numbers.")
     return between.join(format(value, written) for value in values)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -226,7 +227,8 @@ class _Class(_OfGate, _AtTheGate):
 
     def get(self) -> None:
         address, code = self._gate.address, self._gate.code
-        room = [(FOLLOW, name) for name in self.get_query_arguments(FOLLOW)[:1]]  # of the page that leads
+        named = self.get_query_arguments(FOLLOW)[:1]  # the page that leads
+        room = [(FOLLOW, name) for name in named if re.fullmatch(r"[\w-]{16}", name, re.ASCII)]
         drawn = segno.make(f"{address}?{urlencode([*room, ('code', code)])}", micro=False)
         picture = drawn.svg_inline(border=3, light="#fff", omitsize=True, title="Opens the dashboard, with the code")
         words = {"address": escape(address.removeprefix("http://")).replace("/", "<wbr>/"), "code": escape(code)}

@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 import panel as pn
 import panel_material_ui as pmui
 
+from mklviz.language import LANGUAGE
 from mklviz.views.explorer.page import TICK, Header, build_page, status_html, status_line
 from mklviz.views.explorer.page_recovery import SHARED_RACES, SharedRace
 from mklviz.views.explorer.shell import Shell
@@ -123,7 +124,8 @@ class Follower(pn.viewable.Viewer):
     def _say_counted(self, shared: SharedRace, otherwise: str = "") -> None:
         if self.lesson is not None:
             guess = self.lesson.scenario.name, self._visitor, self.lesson.guess.value
-            say(self.counted, COUNTED if shared.answers.has(*guess) else otherwise)
+            told = COUNTED if shared.answers.has(*guess) else otherwise
+            say(self.counted, self.lesson.page_language(told))
 
     @property
     def _visitor(self) -> str:
@@ -133,6 +135,7 @@ class Follower(pn.viewable.Viewer):
     def _tell_address(self, *_: Any) -> None:
         """Keep guess and size in the address of the page, where a reload finds them."""
         query = {FOLLOW: self._name, PROJECTOR: ON if self.session.theme.projected else ""}
+        query[LANGUAGE] = query_value(LANGUAGE)
         if self.lesson is not None and self.lesson.chosen:
             query |= {SCENARIO: self.lesson.scenario.name, GUESS: self.lesson.chosen}
         self.reconnect.query = "?" + urlencode({name: value for name, value in query.items() if value})

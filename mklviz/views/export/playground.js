@@ -16,7 +16,7 @@ class PlaygroundView extends RaceView {
     this.former = [] // set-ups that Undo leads back to
     this.drag = null // the set-up before the drag that goes on
     this.pressed = false // whether a pointer holds something, which may pause and still be one drag
-    addEventListener("pointerdown", () => { this.pressed = true }, true)
+    addEventListener("pointerdown", ({ button, target }) => { this.pressed = button === 0 && !target.closest?.("select") }, true)
     for (const name of ["pointerup", "pointercancel"]) addEventListener(name, () => this.released(), true)
     this.points = new PointPicture((points, ended) => this.change({ data: "own", points }, ended))
     this.mixes = new MixPicture((mix, begins) => {

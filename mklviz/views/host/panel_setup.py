@@ -34,7 +34,8 @@ from mklviz.views.host.page_session import is_served
 
 
 def _block(name: str, html: str) -> str:
-    return f"{{% block {name} %}}{{% raw %}}{html}{{% endraw %}}{{{{ super() }}}}{{% endblock %}}"
+    held = html.replace("{%", "{% endraw %}{{ '{%' }}{% raw %}")  # titles of lessons of one's own may end what is raw
+    return f"{{% block {name} %}}{{% raw %}}{held}{{% endraw %}}{{{{ super() }}}}{{% endblock %}}"
 
 
 def _script(block: str, file: str) -> str:

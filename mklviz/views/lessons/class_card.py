@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from html import escape
 
+from mklviz.language import Language
 from mklviz.views.form import Button, FormRow
 from mklviz.views.lessons.pooled import PooledAnswers
 from mklviz.views.look import cards
@@ -30,10 +31,12 @@ class ClassCard(cards.Rooted):
     ) -> None:
         super().__init__()
         self._session, self._panel, self._answers = session, panel, answers
+        language = self._language = panel.page_language
         self._revealed: set[str] = set()  # lessons
         self.given = note(visible=True)
-        self.reveal = Button(self._reveal, label="Reveal")
-        save = Button(lambda *_: hand_over("answers.csv", answers().to_csv()), label="Answers as CSV", variant="text")
+        self.reveal = Button(self._reveal, label=language("Reveal"))
+        saved, told = lambda *_: hand_over("answers.csv", answers().to_csv()), language("Answers as CSV")
+        save = Button(saved, label=told, variant="text")
         self.row = FormRow(self.given, self.reveal, save, wrap=True, visible=False)
         self.hard = cards.html()
         self.root = cards.card(self.hard, visible=False)
@@ -50,10 +53,10 @@ class ClassCard(cards.Rooted):
         projected = self._session.theme.projected
         hidden = projected and not right and lesson not in self._revealed
         panel.guess.counts = [] if question is None or hidden else question.counts
-        self.given.object = f"{given} {'answer' if given == 1 else 'answers'}"
+        self.given.object = self._language.several("{n} answer", "{n} answers", given)
         self.reveal.visible = hidden and given > 0
         self.row.visible = self.reveal.visible or not projected  # whose room the picture has on a projector
-        self.hard.object = _hard(answers)
+        self.hard.object = _hard(answers, self._language)
         self.root.visible = panel.open and bool(self.hard.object)
         return first
 
@@ -62,12 +65,20 @@ class ClassCard(cards.Rooted):
         self.tick()
 
 
-def _hard(answers: PooledAnswers) -> str:
+def _hard(answers: PooledAnswers, language: Language) -> str:
     """Return as HTML which lessons were hard, the hardest first; "" until the class knows the answers of two."""
     known = [(share, each) for each in answers.questions.values() if (share := each.share_right) is not None]
     if len(known) < 2:
         return ""
     known.sort(key=lambda pair: pair[0])
-    rows = (row_html(escape(each.title), (str(len(each.given)), f"{share:.0%}")) for share, each in known)
-    heads = (("Lesson", "the hardest first"), ("Answers", "of the class"), ("Right", "share of the answers"))
-    return cards.title("Which lessons were hard") + table_html("The hardest first", heads, rows, MILESTONES)
+    rows = (
+        row_html(escape(language(each.title)), (str(len(each.given)), language.number(f"{share:.0%}")))
+        for share, each in known
+    )
+    heads = (
+        (language("Lesson"), language("the hardest first")),
+        (language("Answers"), language("of the class")),
+        (language("Right"), language("share of the answers")),
+    )
+    caption = language("Which lessons were hard")
+    return cards.title(caption) + table_html(caption, heads, rows, MILESTONES)
