@@ -41,7 +41,7 @@ _ID = re.compile(
     r"[ _.-]?(number|num|nr|no\.?)?"
 )
 _HUNDREDS = re.compile(r"[+-]?[1-9]\d\d ?")
-_IN_UNITS = re.compile(r"[+-]?\d[\d.,]* ?([^\W\d_]{1,9})")  # 12 kg, 12kg
+_IN_UNITS = re.compile(r"[+-]?(?!0\d)\d[\d.,]*(?!(?:st|nd|rd|th|[A-Z])$) ?([^\W\d_]{1,9})")  # 12 kg, 12kg
 _COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 _CAMEL_ID = re.compile(r".*[a-z]I[dD]")
 

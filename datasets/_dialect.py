@@ -110,6 +110,8 @@ def find_separator(lines: Sequence[str], name: str) -> str:
             break
     scores, faults = dict[str, float](), list[str]()
     for separator in SEPARATORS:
+        if len(separator) > 1 and not all(separator in line for line in some):
+            continue
         try:
             scores[separator] = _score(split(some, separator), _BETWEEN_BLANKS if separator == " " else _WORD)
         except csv.Error as error:

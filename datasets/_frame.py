@@ -117,7 +117,7 @@ def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, found: Found
     summary = TableSummary(
         shown, targets, kept.gaps, len(frame), found.named, done, dialect, found.sheets,
         _roles(columns, label, labels.task), _first(frame), tests, lacking,
-        {each.name: each.spelling for each in columns if each.spelling},
+        {each.name: each.spelling for each in (*used, label) if each.spelling},
     )  # fmt: skip
     features = tuple(feature for each in used for feature in each.names)
     given: dict[str, Any] = {} if not found.grams else kernels_of(found.grams, kept.rows)

@@ -47,8 +47,11 @@ def read_text(
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     lines = _first_lines(text)
     if all(_QUOTED.fullmatch(line) for line in lines if line):  # each as one cell, by a spreadsheet
-        text = "\n".join(line.strip()[1:-1].replace('""', '"') for line in text.split("\n"))
-        lines = _first_lines(text)
+        plain = "\n".join(
+            line.strip()[1:-1].replace('""', '"') if _QUOTED.fullmatch(line) else line for line in text.split("\n")
+        )
+        if find_separator(_first_lines(plain), name) != " ":  # else a column of words, such as names
+            text, lines = plain, _first_lines(plain)
     if any(map(_is_rule, lines)):
         text = "\n".join("" if _is_rule(line) else line for line in text.split("\n"))
         lines = _first_lines(text)
@@ -183,6 +186,8 @@ def _parsed(
     if len(wrong) > max(1, len(frame) // 50):
         row, cells = next(iter(wrong.items()))
         raise DataError(f"Row {row} has {cells} cells; the others have {width}.")
+    if separator == ONE_SIGN:  # within quotes it was no separator
+        frame = frame.map(lambda cell: cell.replace(ONE_SIGN, "::"))
     frame.index = [row for row in range(above + 1, above + 1 + len(frame) + len(wrong)) if row not in wrong]
     return frame, [
         f"Row {row} has {cells} cells, more than the {width} of the others: it is left out."

@@ -353,8 +353,11 @@ def _about(frames: Mapping[str, pd.DataFrame]) -> list[str]:
     return [
         stem
         for stem, frame in frames.items()
-        if _ABOUT.search(stem)
-        or any(2 * frame[each].map(cell_text).isin(named[stem]).sum() > len(frame) for each in frame)
+        if not any(target_name(str(each)) for each in frame)
+        and (
+            _ABOUT.search(stem)
+            or any(2 * frame[each].map(cell_text).isin(named[stem]).sum() > len(frame) for each in frame)
+        )
     ]
 
 

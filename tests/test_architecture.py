@@ -472,7 +472,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     ".ci": (1794, 18),
     "apps": (8, 2),
     "benchmark_mkl": (313, 7),
-    "datasets": (5527, 41),
+    "datasets": (5546, 41),
     "mklviz": (1544, 16),
     "mklviz/analysis": (2130, 12),
     "mklviz/bench": (1291, 8),
@@ -504,7 +504,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/look": (657, 5),
     "mklviz/views/model": (1560, 8),
     "mklviz/views/notebook": (627, 6),
-    "mklviz/views/pictures": (1342, 6),
+    "mklviz/views/pictures": (1348, 6),
     "mklviz/views/race": (3103, 14),
     "mklviz/views/session": (478, 3),
     "mklviz/views/sidebar": (1954, 9),
@@ -512,7 +512,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (576, 3),
     "mklviz/views/tabs": (2487, 12),
     "solvers": (6326, 28),
-    "tests": (50055, 239),
+    "tests": (50092, 239),
 }
 
 

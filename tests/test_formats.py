@@ -1064,3 +1064,30 @@ def test_a_zero_byte_in_a_matrix_market_file_is_refused() -> None:
     rows = "%%MatrixMarket matrix array real general\n2 2\n1\n0\n\x000\n1\n"
     with pytest.raises(DataError, match="zero byte"):
         read_dataset_bytes(rows.encode(), "x.mtx")
+
+
+def test_new_rows_may_have_other_units_in_what_was_left_out() -> None:
+    lines = "".join(f"{i} kg,{i % 7}cm,{'pq'[i % 2]}\n" for i in range(30))
+    columns = Columns.of(read(f"w,seat,y\n{lines}", "t.csv", leave_out=["seat"]))
+    assert columns.read(columns.table(b"w,seat\n12 kg,3mm\n", "new.csv"))[0].tolist() == [[12.0]]
+
+
+@pytest.mark.parametrize("kind", ["{}th", "0{}A", "{}D"])
+def test_ordinals_and_codes_are_no_numbers_with_a_unit(kind: str) -> None:
+    data = read("a,class\n" + "".join(f"{i},{kind.format(4 + i % 2)}\n" for i in range(30)), "t.csv")
+    assert set(data.classes) == {kind.format(4), kind.format(5)}
+
+
+def test_rows_below_those_in_quotes_are_whole() -> None:
+    quoted = "".join(f'"{i},{i % 9},{"pq"[i % 2]}"\n' for i in range(1100))
+    data = read(f'"a,b,y"\n{quoted}71,3,p\n81,3,q\n', "t.csv")
+    assert len(data.y) == 1102
+    assert data.X[-2:].tolist() == [[71.0, 3.0], [81.0, 3.0]]
+
+
+def test_a_table_with_the_labels_does_not_describe_the_others(tmp_path: Path) -> None:
+    genes = "gene," + ",".join(f"S{i}" for i in range(12)) + "\n"
+    genes += "".join(f"g{k}," + ",".join(str((i * k) % 7) for i in range(12)) + "\n" for k in range(30))
+    samples = "sample,age,label\n" + "".join(f"S{i},{20 + i},{'ab'[i % 2]}\n" for i in range(12))
+    with pytest.raises(DataError, match="rows"):
+        read_dataset(written(tmp_path, expression_csv=genes, samples_csv=samples))

@@ -90,7 +90,7 @@ def test_a_table_has_a_row_for_each_choice_and_no_formula(answers: PooledAnswers
         answers.give(own, visitor, choice)
     answers.settle("own", "=1+1")
     answers.give(replace(own, name="open", title="Open"), "one", "b")
-    rows = list(csv.reader(io.StringIO(answers.to_csv().decode())))
+    rows = list(csv.reader(io.StringIO(answers.table().decode())))
     assert rows == [
         ["lesson", "choice", "answers", "right", "answers to the lesson", "share right"],
         ['\'=cmd("x"), or', "'=1+1", "1", "yes", "4", "0.25"],

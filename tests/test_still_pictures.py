@@ -77,6 +77,7 @@ LEFT = {
     "turned round": lambda: mv.plot.gap(TRACE).opts(invert_yaxis=True),
     "more colours than an image has": lambda: mv.plot.gram(BANK, 0).opts(hv.opts.Image(cmap="viridis")),
     "colours on a log scale": lambda: mv.plot.gram(BANK, 0).opts(hv.opts.Image(logz=True, clim=(0.01, 1.0))),
+    "words on an axis": lambda: hv.Curve([("a", 1.0), ("b", 2.0)]),
     "a colour bar below": lambda: mv.plot.gram(BANK, 0).opts(hv.opts.Image(colorbar_position="bottom")),
 }
 
@@ -110,6 +111,10 @@ def test_a_picture_has_the_colours_of_its_page_and_what_is_not_drawn_is_left_to_
     odd: Any = hv.Polygons([{"x": [0, 1, 1], "y": [0, 0, 1]}]) * hv.VLine(0.5)
     assert still(dressed(odd, LIGHT)) is None
     assert still(hv.Curve([1, 2]), dressed_alone=True) is None  # somebody else's
+
+
+def test_text_laid_over_a_picture_is_drawn() -> None:
+    assert ">here</text>" in (still(PICTURES["gap"]() * hv.Text(2, 0.1, "here", fontsize=9)) or "")  # type: ignore[no-untyped-call]
 
 
 def test_a_long_legend_goes_on_in_the_next_line() -> None:

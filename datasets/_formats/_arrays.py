@@ -183,8 +183,10 @@ def _with_diagonal(array: NDArray[Any], n: int) -> NDArray[Any]:
 
 def _is_triangle(matrix: Array) -> bool:
     """Whether a symmetric matrix came of a triangle: it is no matrix of distances itself, and no kernel by its size."""
-    size = np.diag(matrix)
-    return symmetric(matrix) is not None and bool(size.any() and (matrix**2 > np.outer(size, size) * 1.001).any())
+    size, whole = np.diag(matrix), symmetric(matrix)
+    if whole is None or whole is not matrix:  # with zeros on one side
+        return whole is not None
+    return bool(size.any() and (matrix**2 > np.outer(size, size) * 1.001).any())
 
 
 def _refuse_if_meant(key: str, array: NDArray[Any], name: str) -> None:

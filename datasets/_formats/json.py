@@ -111,4 +111,9 @@ def _by_rows(held: dict[str, dict[str, Any]]) -> bool:
     """Whether objects are rows, as in pandas' orient="index": their keys are numbers, or they mix words and numbers."""
     rows, columns = (all(map(is_number, keys)) for keys in (held, next(iter(held.values()))))
     mixed = [len({isinstance(cell, str) for cell in each.values() if cell is not None}) > 1 for each in held.values()]
+    if (
+        not any(mixed)
+        and len({isinstance(c, str) for each in held.values() for c in each.values() if c is not None}) > 1
+    ):
+        return False  # columns of words beside columns of numbers
     return rows if rows != columns else 2 * sum(mixed) > len(mixed)

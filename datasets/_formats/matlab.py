@@ -94,6 +94,8 @@ def _check_matrix(kind: int, content: memoryview, order: str, depth: int = 0) ->
     """Raise `ValueError` where a matrix has a part of an unknown kind, or fewer parts than it says."""
     if kind != _MATRIX or depth > 100:
         raise ValueError(f"a part is of the unknown kind {kind}")
+    if depth and not content:  # an empty cell or field, as MATLAB writes it
+        return
     flags = count = 0
     for count, (inner, part) in enumerate(_parts(content, order), 1):
         if count == 1 and len(part) >= 4:
@@ -151,5 +153,5 @@ def _hdf5(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]]:
                 check_shape(f"{key} of {name}", sorted(value.shape, reverse=True), gram_cells)
                 size += value.nbytes
                 check_unpacked(name, size, 8 * max(LIMITS.cells, gram_cells))
-                arrays[key] = np.array(value).T  # MATLAB counts columns first
+                arrays[key] = np.array(value).T if data.startswith(b"MATLAB") else np.array(value)  # by columns
     return arrays

@@ -35,7 +35,7 @@ class ClassCard(cards.Rooted):
         self._revealed: set[str] = set()  # lessons
         self.given = note(visible=True)
         self.reveal = Button(self._reveal, label=language("Reveal"))
-        saved, told = lambda *_: hand_over("answers.csv", answers().to_csv()), language("Answers as CSV")
+        saved, told = lambda *_: hand_over("answers.csv", answers().table()), language("Answers as CSV")
         save = Button(saved, label=told, variant="text")
         self.row = FormRow(self.given, self.reveal, save, wrap=True, visible=False)
         self.hard = cards.html()

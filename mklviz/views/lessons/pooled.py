@@ -79,8 +79,8 @@ class PooledAnswers:
             question.right = right
             self._save()
 
-    def to_csv(self) -> bytes:
-        """Return a row for each choice of each lesson, with the share of the class that was right."""
+    def table(self) -> bytes:
+        """Return as CSV a row for each choice of each lesson, with the share of the class that was right."""
         import pandas as pd
 
         rows = [

@@ -5,6 +5,7 @@ Heat maps and surfaces stand in it as images of one pixel a field, lines, points
 
 from __future__ import annotations
 
+import re
 import struct
 import zlib
 from base64 import b64encode
@@ -53,11 +54,15 @@ def still(picture: Any, dressed_alone: bool = False) -> str | None:
     for plot, row, column, *_ in placed:
         if not isinstance(plot, figure) or not _known(plot) or (dressed_alone and plot.title.text_font != FONT):
             return None
-        frame = _StillAxes(plot, rights.get(column - 1, 0.0), bottoms.get(row - 1, 0.0))
+        try:
+            frame = _StillAxes(plot, rights.get(column - 1, 0.0), bottoms.get(row - 1, 0.0))
+            drawn = [*frame.parts()]
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError):  # words on an axis, sizes by a column
+            return None
         rights[column] = max(rights.get(column, 0.0), frame.left_edge + frame.width)
         bottoms[row] = max(bottoms.get(row, 0.0), frame.top_edge + frame.height)
         size = [max(size[0], rights[column]), max(size[1], bottoms[row])]
-        parts += frame.parts()
+        parts += drawn
     across, down = (f"{length:.0f}" for length in size)
     theme = DARK if placed[0][0].background_fill_color == DARK.card else LIGHT
     return (
@@ -329,7 +334,8 @@ def _rule(line: Any, data: Mapping[str, Any], frame: _StillAxes) -> Iterator[str
 def _words(glyph: Any, data: Mapping[str, Any], frame: _StillAxes) -> Iterator[str]:
     table = {name: _column(glyph, name, data) for name in ("x", "y", "text")}
     align: Any = "center" if _of(glyph.text_align, data) == "center" else "left"
-    size = round(float(str(_of(glyph.text_font_size, data)).removesuffix("px")))
+    said = re.fullmatch(r"([\d.]+)(px|pt|em|rem|)", str(_of(glyph.text_font_size, data)).lower())
+    size = round(float(said[1]) * {"pt": 4 / 3, "em": 16.0, "rem": 16.0}.get(said[2], 1.0)) if said else 16
     bold = _of(glyph.text_font_style, data) == "bold"
     table |= {name: [_number(frame, value, k) for value in table[name]] for k, name in enumerate(("x", "y"))}
     yield mark_svg(TextMark("", colour=_of(glyph.text_color, data), size=size, bold=bold, align=align), table, frame)
