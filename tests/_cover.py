@@ -2,8 +2,8 @@
 
 A fault that a product of solvers, losses, regularizers and situations brings to light nearly always hangs on one value
 or on two that meet (Cohen, Dalal, Fredman and Patton, The AETG system, IEEE Transactions on Software Engineering 23,
-1997). Of a test marked ``pairwise`` the quick tests take a cover of the pairs, of one marked ``each_value`` a cover of
-the values, both found greedily; of what is left a cover of the pairs is marked ``full``, and the others are not run.
+1997). Of a test marked ``pairwise`` the quick tests take a cover of the pairs; of one marked ``each_value`` they take a
+cover of the values, and the full ones a cover of the pairs, all found greedily. What is left is marked ``product``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Sequence
 
 import pytest
 
-__all__ = ["covered", "leave_the_rest_to_full", "pairs", "shown"]
+__all__ = ["covered", "leave_the_rest", "pairs", "shown"]
 
 
 def pairs(row: Sequence[object]) -> set[Hashable]:
@@ -50,9 +50,8 @@ def shown(rows: Sequence[Sequence[object]]) -> list[bool]:
 COVERS = {"pairwise": covered, "each_value": shown}
 
 
-def leave_the_rest_to_full(items: list[pytest.Item]) -> None:
-    """Mark ``full`` a cover of what the quick cases of a marked test leave, and drop the others."""
-    dropped = set[pytest.Item]()
+def leave_the_rest(items: list[pytest.Item]) -> None:
+    """Mark what the quick cases of a marked test leave."""
     for mark, cover in COVERS.items():
         functions: dict[str, list[pytest.Item]] = {}
         for item in items:
@@ -60,10 +59,9 @@ def leave_the_rest_to_full(items: list[pytest.Item]) -> None:
                 functions.setdefault(item.nodeid.partition("[")[0], []).append(item)
         for cases in functions.values():
             left = _outside(cover, cases)
-            dropped.update(_outside(covered, left))
+            rest = left if cover is covered else _outside(covered, left)
             for case in left:
-                case.add_marker("full")
-    items[:] = [item for item in items if item not in dropped]
+                case.add_marker("product" if case in rest else "full")
 
 
 def _outside(cover: Callable[[Sequence[Sequence[object]]], list[bool]], cases: list[pytest.Item]) -> list[pytest.Item]:

@@ -11,7 +11,7 @@ import pytest
 
 from _linked import LINKED  # isort: skip  # before anything of mklviz is imported
 from _browser import chromium, open_app, server
-from _cover import leave_the_rest_to_full
+from _cover import leave_the_rest
 from _plugins import save
 from _stores import store
 
@@ -27,8 +27,8 @@ os.environ["MKLVIZ_STORE"] = _STORE.name  # programs that tests start have it, t
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tell the quick tests from the full ones."""
-    leave_the_rest_to_full(items)
+    """Tell the quick tests from the others."""
+    leave_the_rest(items)
 
 
 @pytest.fixture(autouse=True, scope="session")

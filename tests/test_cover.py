@@ -51,23 +51,23 @@ def test_alone():
 """
 CONFTEST = """
 import pytest
-from _cover import leave_the_rest_to_full
+from _cover import leave_the_rest
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    leave_the_rest_to_full(items)
+    leave_the_rest(items)
 """
 
 
-def test_every_pair_is_met_by_the_quick_tests_and_once_more_by_the_full_ones(pytester: pytest.Pytester) -> None:
-    pytester.makeini("[pytest]\nmarkers = pairwise: x\n each_value: x\n full: x\n")
+def test_every_pair_is_met_and_the_rest_of_the_products_is_left(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\nmarkers = pairwise: x\n each_value: x\n full: x\n product: x\n")
     pytester.makeconftest(CONFTEST)
     pytester.makepyfile(PRODUCT)
-    quick, full, whole = (pytester.runpytest("-m", chosen) for chosen in ("not full", "full", "full or not full"))
-    passed = [result.parseoutcomes()["passed"] for result in (quick, full, whole)]
-    assert passed[0] + passed[1] == passed[2]
-    assert 4 * 4 + 4 + 1 <= passed[0] <= 25
-    assert 4 * 4 + 4 * 3 - 4 <= passed[1] <= 28  # of all 48 and 12
+    runs = (pytester.runpytest("-m", chosen) for chosen in ("not (full or product)", "full", "product"))
+    quick, full, rest = (result.parseoutcomes()["passed"] for result in runs)
+    assert quick + full + rest == 4 * 4 * 3 + 4 * 3 + 1
+    assert 4 * 4 + 4 + 1 <= quick <= 25
+    assert full == 4 * 3 - 4  # of values, all that two sides leave
 
 
 TEXT = '''"""A × b."""
