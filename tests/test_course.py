@@ -6,6 +6,7 @@ import io
 import json
 import re
 import zipfile
+from functools import cache
 from html import unescape
 from pathlib import Path
 from xml.etree import ElementTree
@@ -13,7 +14,8 @@ from xml.etree import ElementTree
 import pytest
 
 from mklviz.cli.commands import main
-from mklviz.scenarios import load_scenario
+from mklviz.scenarios import load_scenario, solved
+from mklviz.views.export import course
 from mklviz.views.export.course import FORMATS, CourseQuestion, answered, asked_lessons, written
 
 QTI = "{http://www.imsglobal.org/xsd/imsqti_v2p1}"
@@ -21,6 +23,7 @@ SIGNS = "a: {b} = c ~ d # e \\ f <g> & “h” 'i' \"j\""
 ODD = CourseQuestion(
     "odd", SIGNS, f"What is {SIGNS}?", (SIGNS, "x = 2", "~none~"), "x = 2", f"Because {SIGNS}.", b"PNG"
 )
+SOLVED = cache(solved)  # once for all formats
 BARE = CourseQuestion("bare", "Bare", "Which?", ("one", "two"), "two", "So.", b"")
 
 
@@ -99,7 +102,8 @@ def test_the_answer_is_that_of_the_race() -> None:
 
 @pytest.mark.full
 @pytest.mark.parametrize("format_", FORMATS)
-def test_all_lessons_are_written(tmp_path: Path, format_: str) -> None:
+def test_all_lessons_are_written(tmp_path: Path, format_: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(course, "solved", SOLVED)
     file = tmp_path / "lessons"
     assert main(["lessons", "export", "--format", format_, "--out", str(file)]) == 0
     lessons = asked_lessons()
