@@ -41,7 +41,9 @@ def test_two_clicks_at_once_are_both_answered(open_app: Open) -> None:
             app.until(lambda: app.status.startswith("Press Run"), f"the empty page after {change[1]} and Reset")
             app.press("Run")
         app.until(
-            lambda before=before: app.points() == whole and all(app.begun()[key] != before[key] for key in whole),
+            lambda before=before: (
+                app.points() == whole and all(app.begun().get(key, before[key]) != before[key] for key in whole)
+            ),
             f"the curves of another race after {change[1]} and {click}",
         )
     scales = {name: ["LogScale", "LinearScale"] for name in ("objective", "gap")}  # of seconds, each changed once

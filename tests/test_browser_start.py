@@ -192,13 +192,20 @@ def test_the_first_lesson_takes_the_steps_of_the_papers_example_from_wherever_it
         level.press("Shift+ArrowDown")
     wait_for(lambda: " 0 %" in words(page)[1], "the run with that λ", events_of(page))
     assert words(page)[1].endswith("below it: x = 4.")  # as SILP
-    line = page.locator(".panel.level path.level")  # which is taken hold of anywhere
-    best, held = at_rest(page.locator(".panel.level path.best"))["y"], at_rest(line)
-    x, halfway = held["x"] + 20, (held["y"] + best) / 2
-    page.mouse.move(x, held["y"])
+    at_rest(page.locator(".panel.level"))
+
+    def height(name: str) -> float:
+        """Return where a flat line of the picture is on the page."""
+        line = page.locator(f".panel.level path.{name}")
+        return float(line.evaluate("(line) => line.getBoundingClientRect().y"))
+
+    x = page.locator(".panel.level path.level").evaluate("(line) => line.getBoundingClientRect().x") + 20
+    best, held = height("best"), height("level")  # which is taken hold of anywhere
+    halfway = (held + best) / 2
+    page.mouse.move(x, held)
     page.mouse.down()
     page.mouse.move(x, halfway)
-    wait_for(lambda: abs(line.bounding_box()["y"] - halfway) < 3, "the level under the pointer", events_of(page))
+    wait_for(lambda: abs(height("level") - halfway) < 3, "the level under the pointer", events_of(page))
     page.mouse.move(x, best - 500)  # no farther than makes sense
     page.mouse.up()
     wait_for(lambda: " 95 %" in words(page)[1], "the run with the largest λ", events_of(page))
