@@ -512,7 +512,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (576, 3),
     "mklviz/views/tabs": (2487, 12),
     "solvers": (6326, 28),
-    "tests": (50100, 239),
+    "tests": (50109, 239),
 }
 
 
