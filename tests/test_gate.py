@@ -169,8 +169,9 @@ def test_a_class_sees_the_address_with_a_picture_of_it_and_the_code_once_one_is_
         assert b"right-1" not in refused.body
         opened = await get("/class", body={"code": "right-1"})
         cookie = opened.headers["Set-Cookie"].partition(";")[0]
-        for room, query in (("", "code=right-1"), ("?follow=a_room", "follow=a_room&code=right-1")):
-            page = (await get(f"/class{room}", Cookie=cookie)).body.decode()
+        room, alone = "a_room_of_letter", "code=right-1"
+        for asked, query in (("", alone), (f"?follow={room}", f"follow={room}&{alone}"), ("?follow=a.b", alone)):
+            page = (await get(f"/class{asked}", Cookie=cookie)).body.decode()
             assert ">right-1</b>" in page
             assert "192.0.2.7:5006<wbr>/explorer</b>" in page
             drawn = segno.make(f"http://192.0.2.7:5006/explorer?{query}", micro=False)
