@@ -163,6 +163,7 @@ def test_a_page_is_weighed_by_its_models_components_and_bytes() -> None:
     assert str(Size(63, 13, 181_721)) == "63 models, 13 components, 182 kB"
 
 
+@pytest.mark.full
 def test_the_dashboard_is_compared_with_the_bare_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(screen, "dashboard", bare_page)
     first, row = page_rows(Bench(repeats=1))
@@ -201,6 +202,7 @@ def _few_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(learn, "CS", (10.0,))
 
 
+@pytest.mark.full
 def test_every_rival_has_a_row_with_times_and_accuracies() -> None:
     said: list[str] = []
     rows = list(learn.measure(Bench(quick=True, repeats=2, say=said.append)))
@@ -217,6 +219,7 @@ def test_every_rival_has_a_row_with_times_and_accuracies() -> None:
     assert len(said) == 2 * 11  # two folds, eleven classifiers
 
 
+@pytest.mark.full
 def test_scores_are_those_of_the_fold_left_out() -> None:
     made, reasons = learn.contestants()
     assert reasons == MISSING

@@ -68,6 +68,7 @@ def test_who_was_here_before_lands_there_unless_an_address_says_otherwise(monkey
     assert wanted_section() == EXPLORE
 
 
+@pytest.mark.full
 def test_the_first_page_builds_no_dashboard_and_weighs_less_than_the_dashboard() -> None:
     first, dashboard = FrontPage(START), FrontPage(EXPLORE)
     small, large = opened(first.page), opened(dashboard.page)
@@ -78,6 +79,7 @@ def test_the_first_page_builds_no_dashboard_and_weighs_less_than_the_dashboard()
     assert small.nbytes < 0.5 * large.nbytes
 
 
+@pytest.mark.full
 def test_runs_bring_no_race_before_it_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(before_and_after, "IDLE", -1.0)  # whatever was touched, figures may be built
     runs, large = opened(FrontPage(RUNS).page), opened(FrontPage(EXPLORE).page)
@@ -138,6 +140,7 @@ def test_runs_stand_alone_and_the_tab_that_was_open_comes_back() -> None:
     front.close()
 
 
+@pytest.mark.full
 def test_every_claim_is_a_line_that_leads_to_its_picture_and_its_race() -> None:
     html = front_html(CLAIMS)
     assert re.findall(r'data-claim="(.*?)"', html) == [*all_claims()]
@@ -247,6 +250,7 @@ def test_the_page_carries_the_problem_that_its_script_solves() -> None:
         assert np.array_equal(values[upper * (upper + 1) // 2 + lower], problem.bank.combine(unit))
 
 
+@pytest.mark.full
 def test_every_component_is_defined_before_a_page_is_served() -> None:
     """Panel would send the definition of a later one beside the next whole page, in which BokehJS cannot read it."""
     code = (
