@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import param
@@ -99,18 +99,11 @@ class PairwiseFrankWolfe(Solver):
         doc="Violation of the SVM's optimality conditions allowed; lowered only where nothing else helps any more.",
     )
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self._named = "name" in options
-        self._show_step()
-
-    @param.depends("variant", "first", watch=True)
+    @param.depends("variant", "first", watch=True, on_init=True)
     def _show_step(self) -> None:
         """Carry the kinds of step in the name and in the line's dash, so that all can race each other."""
         self.dash = "dashed" if self.first == "equal" else _DASHES[self.variant]  # type: ignore[misc]
-        if not self._named:
-            with param.edit_constant(self):
-                self.name = _LABELS[self.variant] + (", equal start" if self.first == "equal" else "")
+        self._call(_LABELS[self.variant] + (", equal start" if self.first == "equal" else ""))
 
     def supports(self, problem: Problem) -> str:
         """Return "" for kernel weights on the simplex, whatever the loss."""

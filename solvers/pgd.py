@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import param
@@ -104,16 +103,12 @@ class Pgd(RandomStart):
         "paper needed 1e-6.",
     )
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self._show_setting()
-
     @property
     def setting(self) -> str:
         """PGD, PGD+N, PGD+S or PGD+N+S."""
         return "PGD" + "+N" * self.nonmonotone + "+S" * self.spectral
 
-    @param.depends("nonmonotone", "spectral", watch=True)
+    @param.depends("nonmonotone", "spectral", watch=True, on_init=True)
     def _show_setting(self) -> None:
         """Carry the setting in the name and in the line's dash, so that four settings can race each other."""
         self.dash = _DASHES[self.setting]  # type: ignore[misc]

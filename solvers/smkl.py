@@ -21,7 +21,6 @@ import math
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import param
@@ -86,18 +85,11 @@ class Smkl(Solver):
         doc="Violation of the SVM's optimality conditions allowed; lowered as the weights come to rest.",
     )
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self._named = "name" in options
-        self._show_play()
-
-    @param.depends("against", watch=True)
+    @param.depends("against", watch=True, on_init=True)
     def _show_play(self) -> None:
         """Carry the kind of play in the name and in the line's dash, so that both can race each other."""
         self.dash = _DASHES[self.against]  # type: ignore[misc]
-        if not self._named:
-            with param.edit_constant(self):
-                self.name = _LABELS[self.against]
+        self._call(_LABELS[self.against])
 
     def supports(self, problem: Problem) -> str:
         """Return "" for the simplex with ridge, whatever the loss."""
