@@ -31,7 +31,7 @@ import param
 from mklviz.context import spending
 from mklviz.contract import Array, End, Facts, Iterate, Solver
 from mklviz.inner.averaging import Kink
-from mklviz.inner.oracle import SvmOracle, needs_known_loss, refuse
+from mklviz.inner.oracle import SvmOracle, needs_known_loss, refuse, tolerance_option
 from mklviz.numbers import counted, share_text
 from mklviz.problem import Problem
 from mklviz.solvers._spectral import Valued, interpolate, search_promise, search_segment
@@ -92,12 +92,7 @@ class PairwiseFrankWolfe(Solver):
         label="First step",
         doc="corner: all weight goes to the best kernel first. equal: go on from equal weights, one kernel a step.",
     )
-    svm_tolerance = param.Number(
-        default=1e-6,
-        bounds=(1e-12, 1e-1),
-        label="SVM tolerance",
-        doc="Violation of the SVM's optimality conditions allowed; lowered only where nothing else helps any more.",
-    )
+    svm_tolerance = tolerance_option("; lowered only where nothing else helps any more.", 1e-6)
 
     @param.depends("variant", "first", watch=True, on_init=True)
     def _show_step(self) -> None:

@@ -24,7 +24,7 @@ import param
 
 from mklviz.contract import Array, End, Facts, Iterate
 from mklviz.inner.averaging import Kink
-from mklviz.inner.oracle import SvmOracle, needs_gradient, refuse
+from mklviz.inner.oracle import SvmOracle, needs_gradient, refuse, tolerance_option
 from mklviz.numbers import counted
 from mklviz.problem import Problem
 from mklviz.solvers._spectral import (
@@ -95,13 +95,7 @@ class Pgd(RandomStart):
         doc="Minimise the penalty with each step instead of following its slope, which crawls for p near 1 and for the "
         "entropy. Not in the paper.",
     )
-    svm_tolerance = param.Number(
-        default=1e-6,
-        bounds=(1e-12, 1e-1),
-        label="SVM tolerance",
-        doc="Violation of the SVM's optimality conditions allowed, lowered only where nothing else helps any more; the "
-        "paper needed 1e-6.",
-    )
+    svm_tolerance = tolerance_option(", lowered only where nothing else helps any more; the paper needed 1e-6.", 1e-6)
 
     @property
     def setting(self) -> str:

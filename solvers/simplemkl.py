@@ -30,7 +30,7 @@ import param
 from mklviz.context import spending
 from mklviz.contract import Array, End, Facts, Iterate, Solver
 from mklviz.inner.averaging import Kink, SvmPoint
-from mklviz.inner.oracle import SvmOracle, needs_known_loss, refuse
+from mklviz.inner.oracle import SvmOracle, needs_known_loss, refuse, tolerance_option
 from mklviz.numbers import counted
 from mklviz.problem import Problem
 from mklviz.solvers._words import FROM_KINK, Trial, objective_change, start_sentence, trials_text
@@ -81,12 +81,7 @@ class SimpleMkl(Solver):
         label="Reuse golden section points",
         doc="One SVM per round of golden section, as textbooks do; off: two, as the authors' program does.",
     )
-    svm_tolerance = param.Number(
-        default=1e-6,
-        bounds=(1e-12, 1e-1),
-        label="SVM tolerance",
-        doc="Violation of the SVM's optimality conditions allowed; lowered only where nothing else helps any more.",
-    )
+    svm_tolerance = tolerance_option("; lowered only where nothing else helps any more.", 1e-6)
 
     def supports(self, problem: Problem) -> str:
         """Return "" for kernel weights on the simplex, whatever the loss."""

@@ -28,7 +28,7 @@ import param
 from mklviz.context import spending
 from mklviz.contract import ACTIVE_WEIGHT, Array, End, Facts, Iterate, Solver
 from mklviz.inner.averaging import SvmPoint
-from mklviz.inner.oracle import SvmOracle, needs_known_loss, refuse
+from mklviz.inner.oracle import SvmOracle, needs_known_loss, refuse, tolerance_option
 from mklviz.numbers import counted, share_text
 from mklviz.problem import Problem, SimplexRidge
 from mklviz.solvers._words import finer_svms, objective_change, start_sentence
@@ -78,12 +78,7 @@ class Smkl(Solver):
         label="Answers",
         doc="last: to the last weights, as in the paper. average: to the average of all answers so far, which settles.",
     )
-    svm_tolerance = param.Number(
-        default=1e-6,
-        bounds=(1e-12, 1e-1),
-        label="SVM tolerance",
-        doc="Violation of the SVM's optimality conditions allowed; lowered as the weights come to rest.",
-    )
+    svm_tolerance = tolerance_option("; lowered as the weights come to rest.", 1e-6)
 
     @param.depends("against", watch=True, on_init=True)
     def _show_play(self) -> None:
