@@ -20,9 +20,8 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.svm import SVC
 
 from mklviz.bench import _suite, learn, svm
-from mklviz.bench._command import run_suites
 from mklviz.bench._rivals import FixedWeights, best_kernel, equal_weights, first_stage, largest_margin
-from mklviz.bench._suite import Bench, Row, Suite, goal_words, load_suites
+from mklviz.bench._suite import Bench, Row, Suite, goal_words, load_suites, run_suites
 from mklviz.bench._visitors import Crowd, Server, crowd, left_alone, on_a_server, to_open
 from mklviz.cli.commands import main
 from mklviz.datasets import describe_datasets, load_dataset
@@ -49,7 +48,7 @@ def use(monkeypatch: pytest.MonkeyPatch, found: list[Row], interrupt: bool = Fal
             raise KeyboardInterrupt
 
     suites = {"made": Suite("Made up", "For a test.", measure)}
-    monkeypatch.setattr("mklviz.bench._command.load_suites", lambda names: suites)
+    monkeypatch.setattr("mklviz.bench._suite.load_suites", lambda names: suites)
 
 
 def test_everything_compared_runs_in_every_round_in_an_order_that_turns(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -220,7 +220,7 @@ def _check_lessons(named: Sequence[Path]) -> int:
 
 
 def _check_lesson(file: Path) -> int:
-    from mklviz.record.recording import write_recording
+    from mklviz.record.bundle import write_recording
     from mklviz.scenarios import read_lesson, recording_beside, solved
     from mklviz.views.lessons.pictures import drawn
 
@@ -298,7 +298,7 @@ def _warmup(arguments: argparse.Namespace) -> int:
 
 
 def _bench(arguments: argparse.Namespace) -> int:
-    from mklviz.bench._command import run_suites
+    from mklviz.bench._suite import run_suites
 
     complete = run_suites(arguments.suites, arguments.quick, arguments.repeats, arguments.json)
     return 0 if complete else INTERRUPTED
