@@ -55,6 +55,13 @@ class Resampling:
         return low, high
 
 
+def mean_interval(values: Array) -> tuple[float, float]:
+    """Return the ends of the interval of the mean of values, one for each split."""
+    drawn = Resampling.of(np.arange(len(values)), np.zeros(len(values), dtype=np.intp))
+    low, high = drawn.interval(drawn.counts @ values / max(len(values), 1))
+    return float(low), float(high)
+
+
 # Solvers two by two over the cases that both have solved: how many times one costs what the other does.
 #
 # With c_s the cost of solver s, the geometric mean over cases of c_first / c_second; of what is no cost the mean of
