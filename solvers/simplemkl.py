@@ -163,12 +163,7 @@ class _ReducedDescent:
             far = self._solve(best.weights, direction, step)
             if far.value >= best.value:
                 best = golden_section(
-                    partial(self._solve, best.weights, direction),
-                    best,
-                    far,
-                    step,
-                    self.precision * longest,
-                    self.reuse,
+                    partial(self._solve, best.weights, direction), best, far, step, self.precision * longest, self.reuse
                 )
                 break
             best, moves = far, moves + 1
@@ -294,12 +289,7 @@ def _drop(weights: Array, threshold: float) -> Array:
 
 
 def golden_section(
-    solve: Callable[[float], SvmPoint],
-    near: SvmPoint,
-    far: SvmPoint,
-    length: float,
-    precision: float,
-    reuse: bool,
+    solve: Callable[[float], SvmPoint], near: SvmPoint, far: SvmPoint, length: float, precision: float, reuse: bool
 ) -> SvmPoint:
     """Return the best point on a segment, where the value is convex, by golden section: 0.618 of the bracket per SVM.
 

@@ -264,10 +264,7 @@ _CLEAR = "\r\x1b[K"
 
 
 def run_suites(
-    names: Sequence[str] = (),
-    quick: bool = False,
-    repeats: int | None = None,
-    json: Path | None = None,
+    names: Sequence[str] = (), quick: bool = False, repeats: int | None = None, json: Path | None = None
 ) -> bool:
     """Measure and print; return False if Ctrl-C ended it; the measurements until then are kept.
 
