@@ -12,7 +12,7 @@ import numpy as np
 from mklviz.errors import ContractError, ProblemError
 from mklviz.kernels import Gaussian, KernelBank, Polynomial
 from mklviz.lazy import words
-from mklviz.problem import Loss, Problem, Regularizer
+from mklviz.problem import Problem
 from mklviz.typing import Array
 
 
@@ -82,23 +82,6 @@ def small_bank(X: Array) -> KernelBank:
         X, [Gaussian(widths=(0.5, 1.0, 4.0), on="all+each"), Polynomial(degrees=(1, 2), on="all+each")]
     )
 
-
-_SOLE = ("hinge:C=2", "logistic:C=3", "squared:C=0.5", "epsilon-insensitive:C=1,epsilon=0.3")
-_LOSSES = (
-    *(*_SOLE, *(f"{loss},bias=no" for loss in _SOLE), "multiclass-hinge:C=2"),
-    *("one-against-all:C=1", "one-against-all:C=1,bias=no"),
-)
-LOSSES: tuple[Loss, ...] = tuple(map(words.read_loss, _LOSSES))
-"""Every loss, with and without bias."""
-
-_REGULARIZERS = (
-    *("simplex", "lp-ball:p=1.5", "lp-ball:p=4", "l1-penalty:sigma=0.3", "lp-penalty:p=1,sigma=2"),
-    *("lp-penalty:p=1.5,sigma=0.5", "power-penalty:p=2,sigma=0.5", "elastic-net:l1=0.4,l2=0.3", "block-l1:lam=0.7"),
-    *("block-power:lam=0.6,q=1.5", "entropy:lam=0.5", "simplex-ridge:lam=3", "group-squared:lam=0.3,alpha=0.2,p=1.5"),
-    *("group-squared:lam=0.3,alpha=0.2", "group-squared:lam=0.3,alpha=0,p=1.5"),
-)
-REGULARIZERS: tuple[Regularizer, ...] = tuple(map(words.read_regularizer, _REGULARIZERS))
-"""Every regularizer that makes a convex problem, with the parameters that change its formulae."""
 
 FORMULATIONS = {
     "hinge, simplex": ("hinge", "simplex"),
