@@ -334,7 +334,8 @@ class _Messages:
             return
         self._due = time.monotonic() + EVERY_SECONDS
         end = len(trace)
-        new = trace if not self._sent else [_step(trace, t) for t in range(self._sent, end)]
+        added = ((trace[t], trace.seconds_at(t), trace.split_at(t)) for t in range(self._sent, end))
+        new = [*added] if self._sent else trace
         message = {"member": self._key, "attempt": self.attempt, "from": self._sent, "steps": pickle.dumps(new)}
         self._sent = end
         self.say(message)
@@ -343,7 +344,3 @@ class _Messages:
         from distributed import get_worker  # here, as all other modules import without the extra
 
         get_worker().log_event(self._topic, message)
-
-
-def _step(trace: Trace, t: int) -> tuple[Any, float, dict[str, float]]:
-    return trace[t], trace.seconds_at(t), trace.split_at(t)
