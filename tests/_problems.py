@@ -16,21 +16,7 @@ from mklviz.problem import Hinge, L1Penalty, Loss, Problem, Regularizer, Simplex
 from mklviz.recipe.words import read_loss, read_regularizer
 from mklviz.typing import Array
 
-__all__ = [
-    "FORMULATIONS",
-    "LOSSES",
-    "MAKERS",
-    "REGULARIZERS",
-    "Array",
-    "blobs",
-    "dense",
-    "formulate",
-    "problem",
-    "ran",
-    "random_grams",
-    "real_subset",
-    "small_bank",
-]
+__all__ = ["FORMULATIONS", "Array", "blobs", "formulate", "random_grams", "small_bank"]  # of others
 
 R = TypeVar("R")
 
