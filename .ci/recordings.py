@@ -4,7 +4,7 @@
     python .ci/recordings.py silp-oscillates   these
     python .ci/recordings.py claims            those of the claims, which takes minutes
 
-Runs a recipe at full speed and writes what is drawn of it, see `mklviz.record.recording`.
+Runs a recipe at full speed and writes what is drawn of it.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from collections.abc import Mapping, Sequence
 from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared
 from mklviz.record import Trace
-from mklviz.record.bundle import FOLDER
-from mklviz.record.recording import write_recording
+from mklviz.record.bundle import FOLDER, write_recording
 from mklviz.reproduce.recorded import claim_races
 from mklviz.scenarios import Evidence, Outcome, load_scenario
 

@@ -21,33 +21,9 @@ import numpy as np
 
 from mklviz.datasets import load_dataset
 from mklviz.engine import available_solvers, kind_of, recommend, solve, solver_classes
-from mklviz.kernels import (
-    Gaussian,
-    KernelBank,
-    KernelFamily,
-    NystromBank,
-    Polynomial,
-    ProductBank,
-    paper_bank,
-    paper_families,
-)
-from mklviz.problem import (
-    BlockL1,
-    ElasticNet,
-    EpsilonInsensitive,
-    Hinge,
-    L1Penalty,
-    Logistic,
-    Loss,
-    LpBall,
-    LpPenalty,
-    MulticlassHinge,
-    OneAgainstAllHinge,
-    Problem,
-    Regularizer,
-    Simplex,
-    Squared,
-)
+from mklviz.kernels import KernelBank, NystromBank, ProductBank, paper_bank
+from mklviz.problem import Hinge, L1Penalty, Problem, Regularizer, Simplex
+from mklviz.recipe.words import read_kernels, read_loss, read_regularizer
 from mklviz.record import Trace
 
 PATIENCE = 3.0
@@ -56,18 +32,18 @@ CLOSE = 2.0  # times the fastest, up to which a solver runs again
 NEVER_FIRST = ("ogaprox", "pairwise", "pgd", "simplemkl", "smkl", "smo-mkl")  # in earlier tables, with every solver
 ROUNDING_OUT = 3000  # steps, which only a stalled solver takes
 
-
 Pose = Callable[[int], Problem]  # given the seed of the split
 Row = dict[str, Any]  # of one solver on one problem
 
 
-def _table(name: str, loss: Loss, regularizer: Regularizer) -> Pose:
-    """Return what poses a problem on half a table, with the papers' bank and standardized targets."""
+def _table(words: str) -> Pose:
+    """Return what poses a problem on half a table, with the papers' bank: "heart logistic:C=10 simplex"."""
+    name, loss, regularizer = words.split()
 
     def pose(seed: int) -> Problem:
         data = load_dataset(name).split(train=0.5, seed=seed)[0]
         y = (data.y - data.y.mean()) / data.y.std() if data.task == "regression" else data.y
-        return Problem(paper_bank(data.X), y, loss, regularizer)
+        return Problem(paper_bank(data.X), y, read_loss(loss), read_regularizer(regularizer))
 
     return pose
 
@@ -75,30 +51,30 @@ def _table(name: str, loss: Loss, regularizer: Regularizer) -> Pose:
 def _on_the_fly(seed: int, regularizer: Regularizer) -> Problem:
     """Return 20,000 kernels of which none is kept."""
     data = load_dataset("sonar").split(train=0.5, seed=seed)[0]
-    bank = KernelBank.build(data.X, [Gaussian(on="random:2000")], max_bytes=2**24)
+    bank = KernelBank.build(data.X, read_kernels("gauss@random:2000"), max_bytes=2**24)
     return Problem(bank, data.y, Hinge(C=100.0), regularizer)
 
 
 def _landmarks(seed: int, regularizer: Regularizer) -> Problem:
     """Return kernels on 5,000 points by 100 landmarks."""
     data = load_dataset("letter").split(train=0.25, seed=seed)[0]
-    bank = NystromBank.build(data.X, [Gaussian(widths=(1.0, 4.0), on="all+each")], 100)
+    bank = NystromBank.build(data.X, read_kernels("gauss:1,4@all+each"), 100)
     return Problem(bank, data.y, Hinge(C=1.0), regularizer)
 
 
 def _product(seed: int) -> Problem:
     data = load_dataset("sonar").split(train=0.5, seed=seed)[0]
-    return Problem(ProductBank.build(data.X), data.y, Hinge(C=10.0), L1Penalty(sigma=1.0))
+    return Problem(ProductBank.build(data.X), data.y, Hinge(C=10.0), L1Penalty())
 
 
 TABLES = ("australian", "heart", "ionosphere", "liver", "pima", "sonar", "vote", "wdbc", "wpbc")  # of two classes
 
-KERNELS: dict[str, list[KernelFamily]] = {
-    "the papers'": paper_families(),
-    "5 widths": [Gaussian(widths=(0.5, 1.0, 2.0, 4.0, 8.0))],
-    "10 widths, 3 degrees": [Gaussian(), Polynomial(degrees=(1, 2, 3))],
-    "1 width each": [Gaussian(widths=(1.0,), on="each")],
-    "3 widths each": [Gaussian(widths=(0.5, 2.0, 8.0), on="each")],
+KERNELS = {
+    "the papers'": "paper",
+    "5 widths": "gauss:0.5,1,2,4,8",
+    "10 widths, 3 degrees": "gauss poly:1...3",
+    "1 width each": "gauss:1@each",
+    "3 widths each": "gauss:0.5,2,8@each",
 }
 SVMS = (
     *((name, n, "the papers'") for name, n in (("sonar", 104), ("ionosphere", 175), ("vote", 217), ("heart", 270))),
@@ -123,7 +99,7 @@ def _svm(name: str, n: int, kernels: str, normalize: str, C: float) -> Pose:
             chosen = rng.permutation(len(data.y))[:n]
             X, y = data.X[chosen] - data.X.mean(axis=0), data.y[chosen]
             X /= np.where(data.X.std(axis=0) > 0.0, data.X.std(axis=0), 1.0)
-        return Problem(KernelBank.build(X, KERNELS[kernels], normalize), y, Hinge(C), Simplex())
+        return Problem(KernelBank.build(X, read_kernels(KERNELS[kernels]), normalize), y, Hinge(C), Simplex())
 
     return pose
 
@@ -135,40 +111,40 @@ CASES: dict[str, dict[str, Pose]] = {
         for scale, C in SCALES
     },
     "simplex": {
-        "diabetes, epsilon-insensitive": _table("diabetes", EpsilonInsensitive(C=10.0), Simplex()),
-        "wine, multiclass": _table("wine", MulticlassHinge(C=10.0), Simplex()),
-        "iris, one against all": _table("iris", OneAgainstAllHinge(C=10.0), Simplex()),
-        "vehicle, multiclass": _table("vehicle", MulticlassHinge(C=1.0), Simplex()),
-        "vehicle, one against all": _table("vehicle", OneAgainstAllHinge(C=10.0), Simplex()),
-        "segment, one against all": _table("segment", OneAgainstAllHinge(C=1.0), Simplex()),
-        "heart, no bias": _table("heart", Hinge(C=100.0, bias=False), Simplex()),
+        "diabetes, epsilon-insensitive": _table("diabetes epsilon-insensitive:C=10 simplex"),
+        "wine, multiclass": _table("wine multiclass-hinge:C=10 simplex"),
+        "iris, one against all": _table("iris one-against-all:C=10 simplex"),
+        "vehicle, multiclass": _table("vehicle multiclass-hinge:C=1 simplex"),
+        "vehicle, one against all": _table("vehicle one-against-all:C=10 simplex"),
+        "segment, one against all": _table("segment one-against-all:C=1 simplex"),
+        "heart, no bias": _table("heart hinge:bias=no simplex"),
         "5,000 points, landmarks": lambda seed: _landmarks(seed, Simplex()),
     },
     "smooth": {
-        **{f"{name}, logistic": _table(name, Logistic(C=10.0), BlockL1(lam=1.0)) for name in TABLES},
-        "heart, logistic, simplex": _table("heart", Logistic(C=10.0), Simplex()),
-        "diabetes, squared, simplex": _table("diabetes", Squared(C=10.0), Simplex()),
-        "heart, logistic, linear penalty": _table("heart", Logistic(C=10.0), L1Penalty(sigma=1.0)),
-        "diabetes, squared": _table("diabetes", Squared(C=10.0), BlockL1(lam=1.0)),
+        **{f"{name}, logistic": _table(f"{name} logistic:C=10 block-l1") for name in TABLES},
+        "heart, logistic, simplex": _table("heart logistic:C=10 simplex"),
+        "diabetes, squared, simplex": _table("diabetes squared:C=10 simplex"),
+        "heart, logistic, linear penalty": _table("heart logistic:C=10 l1-penalty"),
+        "diabetes, squared": _table("diabetes squared:C=10 block-l1"),
     },
     "priced": {
-        "diabetes, epsilon-insensitive": _table("diabetes", EpsilonInsensitive(C=10.0), L1Penalty(sigma=1.0)),
-        "wine, multiclass": _table("wine", MulticlassHinge(C=10.0), BlockL1(lam=1.0)),
-        "heart, elastic net": _table("heart", Hinge(C=10.0), ElasticNet(l1=1.0, l2=0.1)),
-        "5,000 points, landmarks": lambda seed: _landmarks(seed, L1Penalty(sigma=1.0)),
+        "diabetes, epsilon-insensitive": _table("diabetes epsilon-insensitive:C=10 l1-penalty"),
+        "wine, multiclass": _table("wine multiclass-hinge:C=10 block-l1"),
+        "heart, elastic net": _table("heart hinge:C=10 elastic-net:l2=0.1"),
+        "5,000 points, landmarks": lambda seed: _landmarks(seed, L1Penalty()),
     },
     "dense": {
-        "heart, p = 4/3": _table("heart", Hinge(C=100.0), LpBall(p=4 / 3)),
-        "sonar, p = 2": _table("sonar", Hinge(C=100.0), LpBall(p=2.0)),
-        "pima, squared norm": _table("pima", Hinge(C=100.0), LpPenalty(p=4 / 3, sigma=1.0)),
-        "heart, logistic": _table("heart", Logistic(C=10.0), LpPenalty(p=2.0, sigma=1.0)),
-        "wine, multiclass": _table("wine", MulticlassHinge(C=10.0), LpBall(p=1.5)),
-        "20,000 kernels, p = 4/3": lambda seed: _on_the_fly(seed, LpBall(p=4 / 3)),
-        "5,000 points, landmarks": lambda seed: _landmarks(seed, LpBall(p=4 / 3)),
+        "heart, p = 4/3": _table("heart hinge lp-ball:p=4/3"),
+        "sonar, p = 2": _table("sonar hinge lp-ball:p=2"),
+        "pima, squared norm": _table("pima hinge lp-penalty:p=4/3"),
+        "heart, logistic": _table("heart logistic:C=10 lp-penalty:p=2"),
+        "wine, multiclass": _table("wine multiclass-hinge:C=10 lp-ball:p=1.5"),
+        "20,000 kernels, p = 4/3": lambda seed: _on_the_fly(seed, read_regularizer("lp-ball:p=4/3")),
+        "5,000 points, landmarks": lambda seed: _landmarks(seed, read_regularizer("lp-ball:p=4/3")),
     },
     "svm-priced": {
-        "heart, linear penalty": _table("heart", Hinge(C=100.0), L1Penalty(sigma=1.0)),
-        "sonar, block 1-norm": _table("sonar", Hinge(C=100.0), BlockL1(lam=1.0)),
+        "heart, linear penalty": _table("heart hinge l1-penalty"),
+        "sonar, block 1-norm": _table("sonar hinge block-l1"),
     },
     "product": {"sonar": _product},
 }

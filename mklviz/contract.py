@@ -194,6 +194,7 @@ class Solver(param.Parameterized):
     seed = param.Integer(default=0, bounds=(0, None), doc="Seed of every random choice")
 
     def __init__(self, **options: Any) -> None:
+        self._named = "name" in options
         # param would number the instances ("Silp00042"), and that name is shown
         super().__init__(**{"name": self.label, **options})
 
@@ -231,6 +232,12 @@ class Solver(param.Parameterized):
     def narrate(self, before: Iterate | None, after: Iterate) -> str:
         """Say in one or two sentences what the step from `before` to `after` did."""
         raise NotImplementedError
+
+    def _call(self, name: str) -> None:
+        """Carry options in the name, unless one was given, so that several settings can race each other."""
+        if not self._named:
+            with param.edit_constant(self):
+                self.name = name
 
     def advice(self, problem: Problem, last: Iterate) -> str:
         """Say what to choose instead where a limit has ended the run at `last` because of an option, "" otherwise."""

@@ -10,18 +10,8 @@ from difflib import get_close_matches
 from html import escape
 
 __all__ = [
-    "MOST_NAME",
-    "MOST_SAID",
-    "cell",
-    "fact_table",
-    "hint",
-    "listed",
-    "message_of",
-    "named",
-    "one_line",
-    "quote",
-    "suggestions",
-    "table",
+    *("MOST_NAME", "MOST_SAID", "cell", "fact_table", "hint", "listed", "message_of", "named", "one_line", "quote"),
+    *("suggestions", "table"),
 ]
 
 MOST_NAME = 200  # letters of a label, a column's name or a path

@@ -29,7 +29,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import param
@@ -299,22 +298,15 @@ class RandomStart(Solver):
         ),
     )
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self._named = "name" in options
-        self._rename()
-
     @property
     def setting(self) -> str:
         """The solver's name as its options other than the start would have it."""
         return self.label
 
-    @param.depends("random_start", watch=True)
+    @param.depends("random_start", watch=True, on_init=True)
     def _rename(self) -> None:
         """Carry the start in the name, so that several can race each other."""
-        if not self._named:
-            with param.edit_constant(self):
-                self.name = self.setting + (f", start {self.random_start}" if self.random_start else "")
+        self._call(self.setting + (f", start {self.random_start}" if self.random_start else ""))
 
     def first_weights(self, problem: Problem) -> Array:
         """Return the weights to begin with, (m,), in the domain of the regularizer."""

@@ -142,7 +142,7 @@ def _of_elastic_net(regularizer: ElasticNet) -> Envelope:
 @envelope_of.register(BlockPower)
 @envelope_of.register(PowerPenalty)
 def _of_power(regularizer: SeparablePower) -> Envelope:
-    return PowerEnvelope(regularizer, regularizer.power)
+    return PowerEnvelope(regularizer, regularizer.terms[0])
 
 
 @envelope_of.register

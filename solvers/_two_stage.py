@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import param
 
 from mklviz.contract import Array, End, Facts, Iterate, Solver
-from mklviz.inner.oracle import SVM_TOLERANCE, SvmOracle, needs_hinge, refuse
+from mklviz.inner.oracle import SvmOracle, needs_hinge, refuse, tolerance_option
 from mklviz.numbers import counted
 from mklviz.problem import Problem
 from mklviz.solvers._words import objective_change, start_sentence
@@ -35,12 +34,7 @@ class TwoStage(Solver):
     by: ClassVar[str] = ""  # what the weights are chosen by, after that word
     converges = False
 
-    svm_tolerance = param.Number(
-        default=SVM_TOLERANCE,
-        bounds=(1e-12, 1e-1),
-        label="SVM tolerance",
-        doc="Violation of the SVM's optimality conditions allowed in the second stage.",
-    )
+    svm_tolerance = tolerance_option(" in the second stage.")
 
     @abstractmethod
     def weigh(self, problem: Problem) -> tuple[Array, TwoStageFacts]:

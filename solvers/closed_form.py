@@ -36,13 +36,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import param
 from numpy.typing import NDArray
 
 from mklviz.context import spending
 from mklviz.contract import Array, End, Facts, Iterate, Solver
 from mklviz.inner.averaging import SvmPoint
-from mklviz.inner.oracle import FINEST, SVM_TOLERANCE, SvmOracle, needs_known_loss, refuse
+from mklviz.inner.oracle import FINEST, SvmOracle, needs_known_loss, refuse, tolerance_option
 from mklviz.numbers import counted
 from mklviz.problem import Problem, Regularizer
 from mklviz.solvers._words import objective_change, start_sentence
@@ -86,12 +85,7 @@ class ClosedForm(Solver):
     marker = "square_pin"
     paper = "Kloft, Brefeld, Sonnenburg, Zien, lp-norm multiple kernel learning, JMLR 2011"
 
-    svm_tolerance = param.Number(
-        default=SVM_TOLERANCE,
-        bounds=(1e-12, 1e-1),
-        label="SVM tolerance",
-        doc="Violation of the SVM's optimality conditions allowed at first; tightened when it limits the gap.",
-    )
+    svm_tolerance = tolerance_option(" at first; tightened when it limits the gap.")
 
     def supports(self, problem: Problem) -> str:
         """Return "" for every regularizer, with any loss that has an inner solver."""

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from mklviz.contract import End, Facts, Iterate, Solver
 from mklviz.errors import SolverError
 from mklviz.inner.averaging import Proof, SvmPoint
-from mklviz.inner.oracle import SVM_TOLERANCE, SvmOracle, refuse
+from mklviz.inner.oracle import SvmOracle, refuse, tolerance_option
 from mklviz.kernels.interface import Divisible
 from mklviz.numbers import counted, share_text
 from mklviz.problem import Problem
@@ -149,12 +149,7 @@ class Level(Solver):
         label="λ = 0.99 near the end",
         doc="Raise λ to 0.99 once the gap is below 1 % of the level, as the paper does; it was seen to slow the end.",
     )
-    svm_tolerance = param.Number(
-        default=SVM_TOLERANCE,
-        bounds=(1e-12, 1e-1),
-        label="SVM tolerance",
-        doc="Violation of the SVM's optimality conditions allowed at first; tightened when it limits the model.",
-    )
+    svm_tolerance = tolerance_option(" at first; tightened when it limits the model.")
     coarse_start = param.Boolean(
         default=False,
         label="Coarse start",

@@ -30,7 +30,7 @@ import param
 
 from mklviz.contract import Array, End, Facts, Iterate, Solver
 from mklviz.inner.averaging import Proof, SvmPoint
-from mklviz.inner.oracle import SvmOracle, needs_hinge, needs_matrix, refuse
+from mklviz.inner.oracle import SvmOracle, needs_hinge, needs_matrix, refuse, tolerance_option
 from mklviz.numbers import counted, share_text
 from mklviz.problem import Problem
 from mklviz.solvers._newton_model import NewtonPoint, minimise_model, plain_target, working_kernels
@@ -76,12 +76,7 @@ class Newton(Solver):
     marker = "star"
     paper = "Chapelle, Rakotomamonjy, Second order optimization of kernel parameters, NIPS workshop 2008"
 
-    svm_tolerance = param.Number(
-        default=1e-9,
-        bounds=(1e-12, 1e-3),
-        label="SVM tolerance",
-        doc="Violation of the SVM's optimality conditions allowed; the model needs accurate dual variables.",
-    )
+    svm_tolerance = tolerance_option("; the model needs accurate dual variables.", 1e-9, 1e-3)
 
     safeguard = param.Boolean(
         default=True,

@@ -26,7 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import param
@@ -81,17 +81,10 @@ class OgaProx(Solver):
         doc="Step in the weights against that in the dual variables, as a multiple of the usual one.",
     )
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self._named = "name" in options
-        self._show_balance()
-
-    @param.depends("balance", watch=True)
+    @param.depends("balance", watch=True, on_init=True)
     def _show_balance(self) -> None:
         """Carry an unusual balance in the name, so that runs with several can race each other."""
-        if not self._named:
-            with param.edit_constant(self):
-                self.name = self.label if self.balance == 1.0 else f"{self.label}, balance {self.balance:g}"
+        self._call(self.label if self.balance == 1.0 else f"{self.label}, balance {self.balance:g}")
 
     def supports(self, problem: Problem) -> str:
         """Return "" for SVMs with intercept, weights on the simplex and kernels that fit into memory."""

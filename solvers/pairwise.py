@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import param
@@ -31,7 +31,7 @@ import param
 from mklviz.context import spending
 from mklviz.contract import Array, End, Facts, Iterate, Solver
 from mklviz.inner.averaging import Kink
-from mklviz.inner.oracle import SvmOracle, needs_known_loss, refuse
+from mklviz.inner.oracle import SvmOracle, needs_known_loss, refuse, tolerance_option
 from mklviz.numbers import counted, share_text
 from mklviz.problem import Problem
 from mklviz.solvers._spectral import Valued, interpolate, search_promise, search_segment
@@ -92,25 +92,13 @@ class PairwiseFrankWolfe(Solver):
         label="First step",
         doc="corner: all weight goes to the best kernel first. equal: go on from equal weights, one kernel a step.",
     )
-    svm_tolerance = param.Number(
-        default=1e-6,
-        bounds=(1e-12, 1e-1),
-        label="SVM tolerance",
-        doc="Violation of the SVM's optimality conditions allowed; lowered only where nothing else helps any more.",
-    )
+    svm_tolerance = tolerance_option("; lowered only where nothing else helps any more.", 1e-6)
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self._named = "name" in options
-        self._show_step()
-
-    @param.depends("variant", "first", watch=True)
+    @param.depends("variant", "first", watch=True, on_init=True)
     def _show_step(self) -> None:
         """Carry the kinds of step in the name and in the line's dash, so that all can race each other."""
         self.dash = "dashed" if self.first == "equal" else _DASHES[self.variant]  # type: ignore[misc]
-        if not self._named:
-            with param.edit_constant(self):
-                self.name = _LABELS[self.variant] + (", equal start" if self.first == "equal" else "")
+        self._call(_LABELS[self.variant] + (", equal start" if self.first == "equal" else ""))
 
     def supports(self, problem: Problem) -> str:
         """Return "" for kernel weights on the simplex, whatever the loss."""

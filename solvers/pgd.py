@@ -18,14 +18,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import param
 
 from mklviz.contract import Array, End, Facts, Iterate
 from mklviz.inner.averaging import Kink
-from mklviz.inner.oracle import SvmOracle, needs_gradient, refuse
+from mklviz.inner.oracle import SvmOracle, needs_gradient, refuse, tolerance_option
 from mklviz.numbers import counted
 from mklviz.problem import Problem
 from mklviz.solvers._spectral import (
@@ -96,24 +95,14 @@ class Pgd(RandomStart):
         doc="Minimise the penalty with each step instead of following its slope, which crawls for p near 1 and for the "
         "entropy. Not in the paper.",
     )
-    svm_tolerance = param.Number(
-        default=1e-6,
-        bounds=(1e-12, 1e-1),
-        label="SVM tolerance",
-        doc="Violation of the SVM's optimality conditions allowed, lowered only where nothing else helps any more; the "
-        "paper needed 1e-6.",
-    )
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self._show_setting()
+    svm_tolerance = tolerance_option(", lowered only where nothing else helps any more; the paper needed 1e-6.", 1e-6)
 
     @property
     def setting(self) -> str:
         """PGD, PGD+N, PGD+S or PGD+N+S."""
         return "PGD" + "+N" * self.nonmonotone + "+S" * self.spectral
 
-    @param.depends("nonmonotone", "spectral", watch=True)
+    @param.depends("nonmonotone", "spectral", watch=True, on_init=True)
     def _show_setting(self) -> None:
         """Carry the setting in the name and in the line's dash, so that four settings can race each other."""
         self.dash = _DASHES[self.setting]  # type: ignore[misc]

@@ -20,7 +20,7 @@ import param
 
 from mklviz.contract import End, Facts, Iterate, Solver
 from mklviz.errors import SolverError
-from mklviz.inner.oracle import SVM_TOLERANCE, SvmOracle, refuse
+from mklviz.inner.oracle import SvmOracle, refuse, tolerance_option
 from mklviz.numbers import counted, share_text
 from mklviz.problem import Problem
 from mklviz.problem.proving import relative_gap
@@ -56,12 +56,7 @@ class Silp(Solver):
     marker = "triangle"
     paper = "Sonnenburg, Rätsch, Schäfer, Schölkopf, Large Scale Multiple Kernel Learning, JMLR 2006"
 
-    svm_tolerance = param.Number(
-        default=SVM_TOLERANCE,
-        bounds=(1e-12, 1e-1),
-        label="SVM tolerance",
-        doc="Violation of the SVM's optimality conditions allowed at first; tightened when it limits the model.",
-    )
+    svm_tolerance = tolerance_option(" at first; tightened when it limits the model.")
     purge = param.Boolean(
         default=False,
         label="Purge idle cuts",

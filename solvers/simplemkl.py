@@ -30,7 +30,7 @@ import param
 from mklviz.context import spending
 from mklviz.contract import Array, End, Facts, Iterate, Solver
 from mklviz.inner.averaging import Kink, SvmPoint
-from mklviz.inner.oracle import SvmOracle, needs_known_loss, refuse
+from mklviz.inner.oracle import SvmOracle, needs_known_loss, refuse, tolerance_option
 from mklviz.numbers import counted
 from mklviz.problem import Problem
 from mklviz.solvers._words import FROM_KINK, Trial, objective_change, start_sentence, trials_text
@@ -81,12 +81,7 @@ class SimpleMkl(Solver):
         label="Reuse golden section points",
         doc="One SVM per round of golden section, as textbooks do; off: two, as the authors' program does.",
     )
-    svm_tolerance = param.Number(
-        default=1e-6,
-        bounds=(1e-12, 1e-1),
-        label="SVM tolerance",
-        doc="Violation of the SVM's optimality conditions allowed; lowered only where nothing else helps any more.",
-    )
+    svm_tolerance = tolerance_option("; lowered only where nothing else helps any more.", 1e-6)
 
     def supports(self, problem: Problem) -> str:
         """Return "" for kernel weights on the simplex, whatever the loss."""
@@ -168,12 +163,7 @@ class _ReducedDescent:
             far = self._solve(best.weights, direction, step)
             if far.value >= best.value:
                 best = golden_section(
-                    partial(self._solve, best.weights, direction),
-                    best,
-                    far,
-                    step,
-                    self.precision * longest,
-                    self.reuse,
+                    partial(self._solve, best.weights, direction), best, far, step, self.precision * longest, self.reuse
                 )
                 break
             best, moves = far, moves + 1
@@ -299,12 +289,7 @@ def _drop(weights: Array, threshold: float) -> Array:
 
 
 def golden_section(
-    solve: Callable[[float], SvmPoint],
-    near: SvmPoint,
-    far: SvmPoint,
-    length: float,
-    precision: float,
-    reuse: bool,
+    solve: Callable[[float], SvmPoint], near: SvmPoint, far: SvmPoint, length: float, precision: float, reuse: bool
 ) -> SvmPoint:
     """Return the best point on a segment, where the value is convex, by golden section: 0.618 of the bracket per SVM.
 

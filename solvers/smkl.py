@@ -21,7 +21,6 @@ import math
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import param
@@ -29,7 +28,7 @@ import param
 from mklviz.context import spending
 from mklviz.contract import ACTIVE_WEIGHT, Array, End, Facts, Iterate, Solver
 from mklviz.inner.averaging import SvmPoint
-from mklviz.inner.oracle import SvmOracle, needs_known_loss, refuse
+from mklviz.inner.oracle import SvmOracle, needs_known_loss, refuse, tolerance_option
 from mklviz.numbers import counted, share_text
 from mklviz.problem import Problem, SimplexRidge
 from mklviz.solvers._words import finer_svms, objective_change, start_sentence
@@ -79,25 +78,13 @@ class Smkl(Solver):
         label="Answers",
         doc="last: to the last weights, as in the paper. average: to the average of all answers so far, which settles.",
     )
-    svm_tolerance = param.Number(
-        default=1e-6,
-        bounds=(1e-12, 1e-1),
-        label="SVM tolerance",
-        doc="Violation of the SVM's optimality conditions allowed; lowered as the weights come to rest.",
-    )
+    svm_tolerance = tolerance_option("; lowered as the weights come to rest.", 1e-6)
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self._named = "name" in options
-        self._show_play()
-
-    @param.depends("against", watch=True)
+    @param.depends("against", watch=True, on_init=True)
     def _show_play(self) -> None:
         """Carry the kind of play in the name and in the line's dash, so that both can race each other."""
         self.dash = _DASHES[self.against]  # type: ignore[misc]
-        if not self._named:
-            with param.edit_constant(self):
-                self.name = _LABELS[self.against]
+        self._call(_LABELS[self.against])
 
     def supports(self, problem: Problem) -> str:
         """Return "" for the simplex with ridge, whatever the loss."""

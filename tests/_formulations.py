@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from functools import cache
 
+import _problems
 import cvxpy as cp
 import numpy as np
 from _conic import _root
@@ -21,16 +22,15 @@ from _reference import answer
 from numpy.typing import NDArray
 
 import mklviz as mv
-from mklviz.check import problems as check
 from mklviz.kernels import KernelBank
 from mklviz.problem import Loss, Regularizer
 
 Array = NDArray[np.float64]
 
 N, M = 16, 4
-LOSSES = [loss for loss in check.LOSSES if not loss.multiclass]
-MULTICLASS = [loss for loss in check.LOSSES if loss.multiclass]
-REGULARIZERS = check.REGULARIZERS
+LOSSES = [loss for loss in _problems.LOSSES if not loss.multiclass]
+MULTICLASS = [loss for loss in _problems.LOSSES if loss.multiclass]
+REGULARIZERS = _problems.REGULARIZERS
 
 
 @cache

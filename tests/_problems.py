@@ -12,24 +12,30 @@ from _waits import PATIENCE
 from mklviz.check.problems import FORMULATIONS, blobs, formulate, random_grams, small_bank
 from mklviz.datasets import load_dataset
 from mklviz.kernels import Gaussian, KernelBank, Polynomial
-from mklviz.problem import Hinge, L1Penalty, Problem, Regularizer, Simplex
+from mklviz.problem import Hinge, L1Penalty, Loss, Problem, Regularizer, Simplex
+from mklviz.recipe.words import read_loss, read_regularizer
 from mklviz.typing import Array
 
-__all__ = [
-    "FORMULATIONS",
-    "MAKERS",
-    "Array",
-    "blobs",
-    "dense",
-    "formulate",
-    "problem",
-    "ran",
-    "random_grams",
-    "real_subset",
-    "small_bank",
-]
+__all__ = ["FORMULATIONS", "Array", "blobs", "formulate", "random_grams", "small_bank"]  # of others
 
 R = TypeVar("R")
+
+_SOLE = ("hinge:C=2", "logistic:C=3", "squared:C=0.5", "epsilon-insensitive:C=1,epsilon=0.3")
+_LOSSES = (
+    *(*_SOLE, *(f"{loss},bias=no" for loss in _SOLE), "multiclass-hinge:C=2"),
+    *("one-against-all:C=1", "one-against-all:C=1,bias=no"),
+)
+LOSSES: tuple[Loss, ...] = tuple(map(read_loss, _LOSSES))
+"""Every loss, with and without bias."""
+
+_REGULARIZERS = (
+    *("simplex", "lp-ball:p=1.5", "lp-ball:p=4", "l1-penalty:sigma=0.3", "lp-penalty:p=1,sigma=2"),
+    *("lp-penalty:p=1.5,sigma=0.5", "power-penalty:p=2,sigma=0.5", "elastic-net:l1=0.4,l2=0.3", "block-l1:lam=0.7"),
+    *("block-power:lam=0.6,q=1.5", "entropy:lam=0.5", "simplex-ridge:lam=3", "group-squared:lam=0.3,alpha=0.2,p=1.5"),
+    *("group-squared:lam=0.3,alpha=0.2", "group-squared:lam=0.3,alpha=0,p=1.5"),
+)
+REGULARIZERS: tuple[Regularizer, ...] = tuple(map(read_regularizer, _REGULARIZERS))
+"""Every regularizer that makes a convex problem, with the parameters that change its formulae."""
 
 
 def ran(run: R) -> R:

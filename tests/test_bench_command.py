@@ -19,12 +19,10 @@ from _reference import optimal_value
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.svm import SVC
 
-from mklviz.bench import _suite, learn, screen, svm
-from mklviz.bench._command import run_suites
+from mklviz.bench import _suite, learn, svm
 from mklviz.bench._rivals import FixedWeights, best_kernel, equal_weights, first_stage, largest_margin
-from mklviz.bench._suite import Bench, Row, Suite, goal_words, load_suites
+from mklviz.bench._suite import Bench, Row, Suite, goal_words, load_suites, run_suites
 from mklviz.bench._visitors import Crowd, Server, crowd, left_alone, on_a_server, to_open
-from mklviz.bench.screen import Size, bare_page, opened, page_rows
 from mklviz.cli.commands import main
 from mklviz.datasets import describe_datasets, load_dataset
 from mklviz.engine import solve
@@ -50,7 +48,7 @@ def use(monkeypatch: pytest.MonkeyPatch, found: list[Row], interrupt: bool = Fal
             raise KeyboardInterrupt
 
     suites = {"made": Suite("Made up", "For a test.", measure)}
-    monkeypatch.setattr("mklviz.bench._command.load_suites", lambda names: suites)
+    monkeypatch.setattr("mklviz.bench._suite.load_suites", lambda names: suites)
 
 
 def test_everything_compared_runs_in_every_round_in_an_order_that_turns(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,24 +151,6 @@ def test_both_svms_of_a_row_solve_the_same_problem() -> None:
             assert abs(higher) < 1e-3  # both stop at a violation of 1e-3, in a value of about the margin times C
     middle = Row.median("median", [one for one in found if one.other == svm.LOW_LEVEL])
     assert middle.least <= middle.ratio <= middle.most
-
-
-def test_a_page_is_weighed_by_its_models_components_and_bytes() -> None:
-    bare = opened(bare_page)
-    assert bare.components == 1 + screen.INPUTS  # the shell and its inputs
-    assert bare.models > 2 * bare.components  # each has its data, and there is a figure
-    assert bare.nbytes > 10_000
-    assert str(Size(63, 13, 181_721)) == "63 models, 13 components, 182 kB"
-
-
-@pytest.mark.full
-def test_the_dashboard_is_compared_with_the_bare_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(screen, "dashboard", bare_page)
-    first, row = page_rows(Bench(repeats=1))
-    assert (first.ours, first.other, first.goal) == ("start page", "bare page", 0.25)
-    assert (row.ours, row.other, row.goal) == ("dashboard", "bare page", 0.25)
-    assert row.note.startswith(str(opened(bare_page)).split(",")[0])
-    assert row.least <= row.ratio <= row.most
 
 
 @pytest.mark.full

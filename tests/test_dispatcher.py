@@ -16,9 +16,8 @@ from pathlib import Path
 
 import pytest
 from _waits import wait_for
-from bokeh.util.token import generate_jwt_token, generate_session_id
+from bokeh.util.token import generate_jwt_token, generate_session_id, get_session_id
 
-from mklviz.bench._visitors import Visitor
 from mklviz.errors import MklvizError
 from mklviz.server.front import MOST_BY_ITSELF, check_processes, destination, processes_for
 from mklviz.views.links import name_of_this_process, process_of
@@ -150,7 +149,8 @@ def test_a_server_without_standard_streams_serves_all_the_same_and_its_processes
 
 def opened(port: int) -> str:
     """Open a page as a browser does that waits for the server; return its session without the signature."""
-    return Visitor.session_of(first_page(port).decode())
+    (token,) = re.findall(r'"token":"([^"]+)"', first_page(port).decode())
+    return get_session_id(token).partition(".")[0]
 
 
 def first_page(port: int) -> bytes:

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from functools import cache
 
+import _problems
 import cvxpy as cp
 import numpy as np
 import pytest
 from _reference import optimal_value
 
 import mklviz as mv
-from mklviz.check import problems
 from mklviz.errors import UnsupportedProblem
 from mklviz.inner import factors
 from mklviz.inner.choice import inner_solver, is_solved
@@ -25,7 +25,7 @@ Z = RNG.normal(size=(R, N))
 W = RNG.random(R) / R
 W[4:7] = 0.0
 Y = np.where(Z[0] + Z[1] ** 2 - 1.0 + 0.5 * RNG.normal(size=N) > 0.0, 1.0, -1.0)
-SOLVED = (loss for loss in problems.LOSSES if is_solved(loss, "factors") and not loss.multiclass)  # machine by machine
+SOLVED = (one for one in _problems.LOSSES if is_solved(one, "factors") and not one.multiclass)  # machine by machine
 LOSSES = [Hinge(0.01), Hinge(100.0), *SOLVED]
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import cvxpy as cp
 import numpy as np
 import pytest
+from _problems import REGULARIZERS
 from _reference import optimal_value
 from sklearn.svm import OneClassSVM
 
 import mklviz as mv
-from mklviz.check.problems import REGULARIZERS
 from mklviz.engine import available_solvers
 from mklviz.errors import ProblemError
 from mklviz.kernels import Bank

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
+import _problems
 import numpy as np
 import pytest
 from _problems import Array, blobs
 from sklearn.svm import SVC
 
 import mklviz as mv
-from mklviz.check import problems
 from mklviz.contract import Iterate
 from mklviz.engine import available_solvers, make_solver, solve, solver_classes
 from mklviz.errors import BankTooLarge, KernelError, ProblemError, UnsupportedProblem
@@ -19,7 +19,7 @@ from mklviz.inner.oracle import SvmOracle
 from mklviz.kernels import ProductBank
 from mklviz.problem import Loss, Regularizer, regularizer_families
 
-LOSSES = [replace(loss, C=10.0) for loss in problems.LOSSES if loss.bias and not loss.multiclass]
+LOSSES = [replace(loss, C=10.0) for loss in _problems.LOSSES if loss.bias and not loss.multiclass]
 REGULARIZERS = [
     mv.L1Penalty(1.0),
     mv.LpPenalty(1.5, 1.0),

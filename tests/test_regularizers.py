@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import _problems
 import numpy as np
 import pytest
 from _problems import random_grams
 
 import mklviz
-from mklviz.check import problems
 from mklviz.errors import ProblemError, UnsupportedProblem
 from mklviz.kernels import KernelBank
 from mklviz.problem import (
@@ -30,7 +30,7 @@ from mklviz.problem import (
 )
 
 REGULARIZERS: list[Regularizer] = [
-    *problems.REGULARIZERS,
+    *_problems.REGULARIZERS,
     LpBall(1.001),  # near the ends of what parameters may be
     LpBall(50.0),
     LpPenalty(1.01, 0.5),

@@ -191,11 +191,8 @@ def terms() -> dict[str, str]:
 
 def glossary_list() -> str:
     """Return every term with its sentence, in the order of the alphabet."""
-    return "\n\n".join(f"**{term}**\n:   {text}" for term, text in sorted(terms().items(), key=_folded))
-
-
-def _folded(pair: tuple[str, str]) -> str:
-    return pair[0].casefold()
+    known = terms()
+    return "\n\n".join(f"**{term}**\n:   {known[term]}" for term in sorted(known, key=str.casefold))
 
 
 def plots() -> str:

@@ -24,9 +24,7 @@ from mklviz.problem.proving import relative_gap
 from mklviz.record import Trace
 from mklviz.typing import Array, Indices
 
-__all__ = [
-    *("MOST_BARS", "YOURS", "Mix", "Mixer", "above", "mix_lines", "mixed_kernels", "standing", "why_no_start"),
-]
+__all__ = [*("MOST_BARS", "YOURS", "Mix", "Mixer", "above", "mix_lines", "mixed_kernels", "standing", "why_no_start")]
 
 
 def why_no_start(problem: Problem) -> str:

@@ -23,7 +23,6 @@ from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from bokeh.util.token import get_session_id
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
@@ -66,7 +65,10 @@ class Visitor:
         """Open the page."""
         asked = HTTPRequest(f"http://{self._address}{self._query}", headers=self._headers, request_timeout=PATIENCE)
         fetched = await AsyncHTTPClient().fetch(asked)
-        self._token = self._token_of(fetched.body.decode())
+        token = _TOKEN.search(fetched.body.decode())
+        if token is None:
+            raise ValueError("The page names no session.")
+        self._token = token[1]
         self.document = json.loads(await self._connect())
         self._heart, self._pulse = (_model(self.document, name) for name in ("Heartbeat", "Reconnect"))
         await self._patch({"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": _READY})
@@ -92,18 +94,6 @@ class Visitor:
         while (read := await self._read())[0] != "PULL-DOC-REPLY":
             pass
         return read[1]
-
-    @staticmethod
-    def _token_of(page: str) -> str:
-        token = _TOKEN.search(page)
-        if token is None:
-            raise ValueError("The page names no session.")
-        return token[1]
-
-    @classmethod
-    def session_of(cls, page: str) -> str:
-        """Return the session that the text of a page names, without its signature."""
-        return str(get_session_id(cls._token_of(page))).partition(".")[0]
 
     async def _press_space(self) -> None:
         await self._patch(turn(self._heart, "key", " "), turn(self._heart, "presses", 1))

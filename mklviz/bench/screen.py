@@ -1,74 +1,20 @@
 """What the dashboard costs a server: its pages, and a class of visitors, without a browser.
 
 On a server of its own: the CPU time of opening each page, of pages on which nothing happens and of closed ones, and a
-class whose visitors all arrive at once and press Run; each beside what it may cost. In this process: building the page
-of a visitor, beside a bare page of the same shell.
+class whose visitors all arrive at once and press Run; each beside what it may cost.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import panel as pn
-import panel_material_ui as pmui
-from bokeh.core.json_encoder import serialize_json
-from bokeh.document import Document
-from bokeh.plotting import figure
-from panel.models.esm import ReactiveESM
 
 from mklviz.bench._suite import Bench, Row, Suite
 from mklviz.bench._visitors import Server, crowd, left_alone, on_a_server, to_open
-from mklviz.engine.warmup import WARMUP
-from mklviz.views.explorer.explorer import Explorer
-from mklviz.views.explorer.page import START
-from mklviz.views.start.front_page import FrontPage
-
-INPUTS = 12
-GOAL = 0.25  # the server may work four times as long as for the bare page
-
-
-def bare_page() -> pmui.Page:
-    """Return a page of the same shell with next to nothing on it."""
-    plot = figure(height=300)
-    plot.line([1, 2], [1, 2])
-    fields = [
-        pmui.Select(label=f"field {k}", options=["a", "b"]) if k % 2 else pmui.TextInput(label=f"field {k}")
-        for k in range(INPUTS)
-    ]
-    return pmui.Page(title="bare", sidebar=fields, main=[pn.pane.Bokeh(plot)], busy_indicator=None)
-
-
-def dashboard() -> pmui.Page:
-    """Return the page of one visitor."""
-    return Explorer().page()
-
-
-@dataclass(frozen=True)
-class Size:
-    """How large a page is: models of Bokeh, components with a script of their own, bytes of the document."""
-
-    models: int
-    components: int
-    nbytes: int
-
-    def __str__(self) -> str:
-        return f"{self.models} models, {self.components} components, {self.nbytes / 1e3:.0f} kB"
-
-
-def opened(make: Callable[[], pmui.Page]) -> Size:
-    """Build and write a page as a server does for a visitor."""
-    document = Document()
-    make().server_doc(document)
-    text = serialize_json(document.to_json())
-    models = list(document.models)
-    return Size(len(models), sum(isinstance(model, ReactiveESM) for model in models), len(text))
-
 
 BUDGETS = {"start": 0.5, "lessons": 0.5, "explore": 0.9, "runs": 0.7}  # CPU seconds to open a page
 STAYS = 4.0  # seconds, in which a page draws what it has not sent at once
@@ -112,28 +58,4 @@ def server_rows(bench: Bench) -> Iterator[Row]:
         yield within(f"a class of {size}", what, took, most, note if what == "last race ended" else "")
 
 
-def page_rows(bench: Bench) -> Iterator[Row]:
-    """Compare what the server does for one visitor."""
-    bench.say("a page on the server")
-    pages = {"start page": lambda: FrontPage(START).page(), "dashboard": dashboard, "bare page": bare_page}
-    seconds = bench.alternate({name: partial(opened, make) for name, make in pages.items()}, 5)
-    bare = ("bare page", seconds["bare page"])
-    for name in ("start page", "dashboard"):
-        note = f"{opened(pages[name])}; bare {opened(bare_page)}"
-        yield Row.of(f"server, {name} of one visitor", (name, seconds[name]), bare, goal=GOAL, note=note)
-
-
-def compare(bench: Bench) -> Iterator[Row]:
-    """Yield what pages and a class cost a server, and the page beside a bare one."""
-    yield from server_rows(bench)
-    WARMUP.start()
-    WARMUP.wait(600.0)
-    yield from page_rows(bench)
-
-
-SUITE = Suite(
-    "Pages",
-    "What pages and a class cost beside what they may; the dashboard beside a bare page of its shell, a figure and"
-    " twelve inputs: how many times sooner ours is.",
-    compare,
-)
+SUITE = Suite("Pages", "What pages and a class cost a server, beside what they may.", server_rows)

@@ -11,29 +11,8 @@ import numpy as np
 
 from mklviz.errors import ContractError, ProblemError
 from mklviz.kernels import Gaussian, KernelBank, Polynomial
-from mklviz.problem import (
-    BlockL1,
-    BlockPower,
-    ElasticNet,
-    Entropy,
-    EpsilonInsensitive,
-    GroupSquaredPlusL1,
-    Hinge,
-    L1Penalty,
-    Logistic,
-    Loss,
-    LpBall,
-    LpPenalty,
-    MulticlassHinge,
-    OneAgainstAllHinge,
-    OneClass,
-    PowerPenalty,
-    Problem,
-    Regularizer,
-    Simplex,
-    SimplexRidge,
-    Squared,
-)
+from mklviz.lazy import words
+from mklviz.problem import Problem
 from mklviz.typing import Array
 
 
@@ -104,67 +83,33 @@ def small_bank(X: Array) -> KernelBank:
     )
 
 
-LOSSES: tuple[Loss, ...] = (
-    Hinge(2.0),
-    Logistic(3.0),
-    Squared(0.5),
-    EpsilonInsensitive(1.0, 0.3),
-    Hinge(2.0, bias=False),
-    Logistic(3.0, bias=False),
-    Squared(0.5, bias=False),
-    EpsilonInsensitive(1.0, 0.3, bias=False),
-    MulticlassHinge(2.0),
-    OneAgainstAllHinge(1.0),
-    OneAgainstAllHinge(1.0, bias=False),
-)
-"""Every loss, with and without bias."""
-
-REGULARIZERS: tuple[Regularizer, ...] = (
-    Simplex(),
-    LpBall(1.5),
-    LpBall(4.0),
-    L1Penalty(0.3),
-    LpPenalty(1.0, 2.0),
-    LpPenalty(1.5, 0.5),
-    PowerPenalty(2.0, 0.5),
-    ElasticNet(0.4, 0.3),
-    BlockL1(0.7),
-    BlockPower(0.6, 1.5),
-    Entropy(0.5),
-    SimplexRidge(3.0),
-    GroupSquaredPlusL1(0.3, 0.2, 1.5),
-    GroupSquaredPlusL1(0.3, 0.2),
-    GroupSquaredPlusL1(0.3, 0.0, 1.5),
-)
-"""Every regularizer that makes a convex problem, with the parameters that change its formulae."""
-
-FORMULATIONS: dict[str, tuple[Callable[[float], Loss], Regularizer]] = {
-    "hinge, simplex": (Hinge, Simplex()),
-    "hinge, squared norm": (Hinge, LpPenalty(2.0, 1.0)),
-    "hinge, block 1-norm": (Hinge, BlockL1(0.7)),
-    "hinge, elastic net": (Hinge, ElasticNet(0.4, 0.3)),
-    "hinge, linear penalty": (Hinge, L1Penalty(1.0)),
-    "hinge, simplex with ridge": (Hinge, SimplexRidge(1e3)),
-    "hinge without bias, simplex": (lambda C: Hinge(C, bias=False), Simplex()),
-    "hinge without bias, group norm": (lambda C: Hinge(C, bias=False), GroupSquaredPlusL1(1.0, 0.0)),
-    "hinge without bias, group norm and 1-norm": (lambda C: Hinge(C, bias=False), GroupSquaredPlusL1(1.0, 0.3)),
-    "logistic, simplex": (Logistic, Simplex()),
-    "logistic, block 1-norm": (Logistic, BlockL1(0.7)),
-    "squared, lp ball": (Squared, LpBall(1.5)),
-    "squared, elastic net": (Squared, ElasticNet(0.4, 0.3)),
-    "epsilon-insensitive, simplex": (lambda C: EpsilonInsensitive(C, 0.2), Simplex()),
-    "epsilon-insensitive, block 1-norm": (lambda C: EpsilonInsensitive(C, 0.2), BlockL1(0.7)),
-    "multiclass hinge, simplex": (MulticlassHinge, Simplex()),
-    "multiclass hinge, group norm and 1-norm": (MulticlassHinge, GroupSquaredPlusL1(1.0, 0.3)),
-    "one against all, squared norm": (OneAgainstAllHinge, LpPenalty(2.0, 1.0)),
-    "one class, simplex": (lambda C: OneClass(C, 0.3), Simplex()),
+FORMULATIONS = {
+    "hinge, simplex": ("hinge", "simplex"),
+    "hinge, squared norm": ("hinge", "lp-penalty:p=2,sigma=1"),
+    "hinge, block 1-norm": ("hinge", "block-l1:lam=0.7"),
+    "hinge, elastic net": ("hinge", "elastic-net:l1=0.4,l2=0.3"),
+    "hinge, linear penalty": ("hinge", "l1-penalty:sigma=1"),
+    "hinge, simplex with ridge": ("hinge", "simplex-ridge:lam=1e3"),
+    "hinge without bias, simplex": ("hinge:bias=no", "simplex"),
+    "hinge without bias, group norm": ("hinge:bias=no", "group-squared:lam=1,alpha=0"),
+    "hinge without bias, group norm and 1-norm": ("hinge:bias=no", "group-squared:lam=1,alpha=0.3"),
+    "logistic, simplex": ("logistic", "simplex"),
+    "logistic, block 1-norm": ("logistic", "block-l1:lam=0.7"),
+    "squared, lp ball": ("squared", "lp-ball:p=1.5"),
+    "squared, elastic net": ("squared", "elastic-net:l1=0.4,l2=0.3"),
+    "epsilon-insensitive, simplex": ("epsilon-insensitive:epsilon=0.2", "simplex"),
+    "epsilon-insensitive, block 1-norm": ("epsilon-insensitive:epsilon=0.2", "block-l1:lam=0.7"),
+    "multiclass hinge, simplex": ("multiclass-hinge", "simplex"),
+    "multiclass hinge, group norm and 1-norm": ("multiclass-hinge", "group-squared:lam=1,alpha=0.3"),
+    "one against all, squared norm": ("one-against-all", "lp-penalty:p=2,sigma=1"),
+    "one class, simplex": ("one-class:nu=0.3", "simplex"),
 }
 """Kinds of problem, the usual one first: a solver of any kind should find one that it takes."""
 
 
 def formulate(kind: str, bank: KernelBank, labels: Array, C: float) -> Problem:
     """Return a problem of one of the `FORMULATIONS`, its labels made numbers that waver or three classes as need be."""
-    loss, regularizer = FORMULATIONS[kind][0](C), FORMULATIONS[kind][1]
+    loss, regularizer = words.read_loss(FORMULATIONS[kind][0], C), words.read_regularizer(FORMULATIONS[kind][1])
     if loss.multiclass:
         _, codes = np.unique(np.where(np.arange(len(labels)) % 3 == 2, 0.0, labels), return_inverse=True)
         return Problem(bank, codes.astype(np.float64), loss, regularizer)

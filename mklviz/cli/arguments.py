@@ -251,7 +251,7 @@ def add_store(parser: argparse.ArgumentParser, switch: bool = False) -> None:
 def add_runs(parser: argparse.ArgumentParser, command: Callable[[Any, str, str, str], argparse.ArgumentParser]) -> None:
     """Add what ``mklviz runs`` can do; `command` adds one, from its name, its help and its examples."""
     added = parser.add_subparsers(title="what to do", metavar="ACTION", dest="action", required=True)
-    parsers = {name: command(added, name, text, f"examples:\n  {line}\n") for name, (text, line) in ACTIONS.items()}
+    parsers = {name: command(added, name, text, f"  {line}\n") for name, (text, line) in ACTIONS.items()}
     for name, each in parsers.items():
         if name in ("show", "describe", "delete", "restore", "export"):
             nargs = "*" if name in ("export", "delete") else "+"

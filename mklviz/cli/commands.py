@@ -22,7 +22,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mklviz.cli.arguments import BAD_INPUT, FAILED, INTERRUPTED, folder_of
+from mklviz.cli.arguments import BAD_INPUT, FAILED, INTERRUPTED, check_output, folder_of, read_recipe
 from mklviz.cli.parser import LISTS, make_parser
 from mklviz.context.memory import begin_anew
 from mklviz.errors import MklvizError, SolverError
@@ -148,7 +148,6 @@ def _desktop(arguments: argparse.Namespace) -> int:
 
 def _lab(arguments: argparse.Namespace) -> int:
     from mklviz.analysis.knob_grid import LabGrid, usual_solvers
-    from mklviz.cli.arguments import check_output, read_recipe
     from mklviz.numbers import counted
     from mklviz.views.export.lab_page import write_lab
 
@@ -177,7 +176,6 @@ def _read_knob(text: str) -> LabKnob:
 
 
 def _page(arguments: argparse.Namespace) -> int:
-    from mklviz.cli.arguments import check_output
     from mklviz.views.export.playground import save_playground
 
     check_output(arguments.out)
@@ -191,7 +189,6 @@ def _lessons(arguments: argparse.Namespace) -> int:
         return _check_lessons(arguments.files)
     if arguments.format is None or arguments.files:
         raise MklvizError("Say for which course system: mklviz lessons export --format gift, qti or h5p.")
-    from mklviz.cli.arguments import check_output
     from mklviz.record.archive import replacing
     from mklviz.views.chart.pixels import require
     from mklviz.views.export.course import FORMATS, answered, asked_lessons, written
@@ -220,7 +217,7 @@ def _check_lessons(named: Sequence[Path]) -> int:
 
 
 def _check_lesson(file: Path) -> int:
-    from mklviz.record.recording import write_recording
+    from mklviz.record.bundle import write_recording
     from mklviz.scenarios import read_lesson, recording_beside, solved
     from mklviz.views.lessons.pictures import drawn
 
@@ -298,7 +295,7 @@ def _warmup(arguments: argparse.Namespace) -> int:
 
 
 def _bench(arguments: argparse.Namespace) -> int:
-    from mklviz.bench._command import run_suites
+    from mklviz.bench._suite import run_suites
 
     complete = run_suites(arguments.suites, arguments.quick, arguments.repeats, arguments.json)
     return 0 if complete else INTERRUPTED

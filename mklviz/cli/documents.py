@@ -11,6 +11,7 @@ import math
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -113,9 +114,6 @@ def _plain(value: Any) -> Any:
 # Each list is gathered as values, which ``--json`` writes and people read as lines.
 
 
-Entry = dict[str, Any]
-
-
 def _claims() -> dict[str, Any]:
     from mklviz.reproduce.claims import all_claims
 
@@ -126,17 +124,8 @@ def _claims() -> dict[str, Any]:
 def _statements() -> dict[str, Any]:
     from mklviz.reproduce.statements import how_many_text, stated_answers
 
-    entries = [
-        {
-            "paper": each.paper,
-            "place": each.place,
-            "sentence": each.sentence,
-            "verdict": each.verdict,
-            "claims": each.names,
-            "obstacle": each.obstacle,
-        }
-        for each in stated_answers()
-    ]
+    keys = {key: key for key in ("paper", "place", "sentence", "verdict")} | {"claims": "names", "obstacle": "obstacle"}
+    entries = [{key: getattr(each, name) for key, name in keys.items()} for each in stated_answers()]
     return {"statements": entries, "summary": how_many_text()}
 
 
@@ -146,21 +135,12 @@ def _datasets() -> dict[str, Any]:
     return {"datasets": [dataclasses.asdict(info) for info in describe_datasets()]}
 
 
-def _losses() -> dict[str, Any]:
-    from mklviz.problem import loss_families
-
-    return {"losses": _families(loss_families())}
-
-
-def _regularizers() -> dict[str, Any]:
-    from mklviz.problem import regularizer_families
-
-    return {"regularizers": _families(regularizer_families())}
-
-
-def _families(families: Mapping[str, Any]) -> list[Entry]:
+def _families(kind: str) -> dict[str, Any]:
     """Return each class by its registry name with all options, and the first line of what it says of itself."""
-    return [
+    from mklviz.problem import loss_families, regularizer_families
+
+    families: Mapping[str, Any] = loss_families() if kind == "losses" else regularizer_families()
+    entries = [
         {
             "name": name,
             "label": family.label,
@@ -169,6 +149,7 @@ def _families(families: Mapping[str, Any]) -> list[Entry]:
         }
         for name, family in families.items()
     ]
+    return {kind: entries}
 
 
 def _solvers() -> dict[str, Any]:
@@ -269,8 +250,8 @@ def _filled(text: str, begin: str, indent: int) -> str:
 LISTS: dict[str, tuple[Callable[[], dict[str, Any]], Callable[[dict[str, Any]], None]]] = {
     "claims": (_claims, _claim_lines),
     "datasets": (_datasets, _dataset_lines),
-    "losses": (_losses, _family_lines),
-    "regularizers": (_regularizers, _family_lines),
+    "losses": (partial(_families, "losses"), _family_lines),
+    "regularizers": (partial(_families, "regularizers"), _family_lines),
     "solvers": (_solvers, _solver_lines),
     "scenarios": (_scenarios, _scenario_lines),
     "statements": (_statements, _statement_lines),  # which claims --all shows

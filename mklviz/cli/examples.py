@@ -22,7 +22,6 @@ run, race, path, sweep, reproduce, runs and these lists write a document for pro
 
 EXAMPLES = {
     "serve": """\
-examples:
   mklviz serve
   mklviz serve --port 8080 --no-show
   mklviz serve --classroom                                 for everybody on the network, with a code
@@ -34,14 +33,12 @@ examples:
   mklviz serve --dask tcp://head:8786                      races are computed on a cluster
 """,
     "desktop": """\
-examples:
   mklviz desktop
   mklviz desktop runs.zip                                  a race that was saved
   mklviz desktop mine.csv                                  a table of your own
 With pip install "mklviz[desktop]" there is such a window, else the browser opens.
 """,
     "run": """\
-examples:
   mklviz run --data ionosphere --solvers silp,level,spg
   mklviz run --data sonar --solvers level --solver-option level.lam=0.5 --gap 1e-4
   mklviz run --data mine.csv --kernels "gauss:2^-3...2^6@all+each poly:1...3@each" --C 10
@@ -57,13 +54,11 @@ examples:
   mklviz run --data sonar --no-store
 """,
     "path": """\
-examples:
   mklviz path --data ionosphere --vary C=1000:0.01:100 --output path.csv
   mklviz path --data liver --regularizer block-l1:lam=1 --solver spicymkl --vary lam
   mklviz path --data heart --regularizer lp-ball:p=2 --solver spg --vary p=4,2,1.5,1.2,1.1 --cold
 """,
     "fit": """\
-examples:
   mklviz fit mine.csv --target class --out model.skops
   mklviz predict model.skops new.csv --out predictions.csv
   mklviz fit mine.csv --loss logistic --test other.csv                  with the probability of each class
@@ -71,28 +66,19 @@ examples:
 Where a table of new samples has the target, too, it is printed how many predictions are right.
 """,
     "lab": """\
-examples:
   mklviz lab --data ionosphere --knob level.lam --output lab.html
   mklviz lab --data sonar --solvers silp,level,spg --knob C=1000:0.1:9 --output lab.html
   mklviz lab --data heart --solvers level --knob level.lam=0.1,0.5,0.9 --knob C=1,10,100 --output lab.html
 What has finished in the store is not repeated: after Ctrl-C, give the same words again.
 """,
     "lessons": """\
-examples:
   mklviz lessons export --format gift                      for Moodle
   mklviz lessons export --format qti --out course.zip      for Canvas and others
   mklviz lessons check my-lessons/far-jumps.md             a lesson of your own: what its answer comes out as
 """,
-    "page": """\
-examples:
-  mklviz page playground --out mkl.html
-""",
-    "gallery": """\
-examples:
-  mklviz gallery pages
-""",
+    "page": "  mklviz page playground --out mkl.html\n",
+    "gallery": "  mklviz gallery pages\n",
     "sweep": """\
-examples:
   mklviz sweep "data=sonar,heart; split=0...19; solvers=silp,level,newton; C=1,10,100"
   mklviz sweep "data=wdbc; split=0...4; solvers=level:lam={0.3,0.5,0.7}" --csv results.csv
   mklviz sweep "data=vote; regularizer=simplex|lp-ball:p={1.5,2}; solvers=spg" --workers 4
@@ -103,7 +89,6 @@ examples:
 What has finished in the store is not repeated: after Ctrl-C or a crash, give the same words again.
 """,
     "reproduce": """\
-examples:
   mklviz reproduce --quick                         all claims on small data and few splits, some minutes
   mklviz claims                                    their names, and what they say
   mklviz reproduce level-table-2-silp              20 splits of eight data sets
@@ -111,7 +96,6 @@ examples:
 What has finished in the store is not repeated: after Ctrl-C or a crash, give the same words again.
 """,
     "runs": """\
-examples:
   mklviz runs list --where "sonar solver:level gap<1e-3"
   mklviz runs show 3fa9c2d1
   mklviz runs resume 3fa9c2d1
@@ -123,24 +107,18 @@ examples:
   mklviz runs clean --limit-mb 500
 """,
     "check": """\
-examples:
   mklviz check my_solver.py
   mklviz check my_package.frank_wolfe
 """,
     "bench": """\
-examples:
   mklviz bench                                     everything, some minutes; Ctrl-C keeps what was measured
   mklviz bench svm --quick
   mklviz bench learn --json numbers.json
   mklviz bench screen --repeats 5
 Some rivals are installed by: pip install mklviz[bench]
 """,
-    "warmup": """\
-examples:
-  mklviz warmup
-""",
+    "warmup": "  mklviz warmup\n",
     "completion": """\
-examples:
   mklviz completion bash > ~/.local/share/bash-completion/completions/mklviz
   mklviz completion zsh >> ~/.zshrc
   mklviz completion fish > ~/.config/fish/completions/mklviz.fish

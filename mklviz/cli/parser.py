@@ -58,7 +58,7 @@ def make_parser() -> argparse.ArgumentParser:
     for name, (text, add) in COMMANDS.items():
         add(_command(added, name, text, EXAMPLES[name]))
     for name, text in LISTS.items():
-        command = _command(added, name, text, f"examples:\n  mklviz {name}\n  mklviz {name} --json\n")
+        command = _command(added, name, text, f"  mklviz {name}\n  mklviz {name} --json\n")
         _add_json(command)
         if name == "claims":
             stated_help = "every table, figure, theorem and section of the five papers, with its verdict or obstacle"
@@ -71,7 +71,7 @@ def _command(added, name, text, examples) -> argparse.ArgumentParser:  # type: i
         name,
         help=text,
         description=text[0].upper() + text[1:] + ".",
-        epilog=f"{examples}\n{EXIT_CODES}",
+        epilog=f"examples:\n{examples}\n{EXIT_CODES}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     return parser
@@ -144,10 +144,6 @@ def _add_run(parser: argparse.ArgumentParser, default: str = "the one recommende
     out("--picture", "--svg", metavar="FILE", type=Path, help="draw the curves, as FILE.svg, FILE.png or FILE.pdf")
     out("--video", metavar="FILE", type=Path, help="draw the race as it went, as FILE.gif, or FILE.webm by ffmpeg")
     add_store(parser, switch=True)
-
-
-def _add_race(parser: argparse.ArgumentParser) -> None:
-    _add_run(parser, "silp,level,spg, or those that can follow the problem")
 
 
 def _add_path(parser: argparse.ArgumentParser) -> None:
@@ -253,15 +249,14 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repeats", metavar="N", type=whole(1, 10_000), help=repeats_help)
 
 
-def _add_completion(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", choices=SHELLS, metavar="|".join(SHELLS), help="the shell")
-
-
-COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
+COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], object]]] = {
     "serve": ("serve the dashboard and open it in the browser", _add_serve),
     "desktop": ("open the dashboard in a window of its own, which ends it when it is closed", _add_desktop),
     "run": ("run one solver, or race several, and print the results", _add_run),
-    "race": ("the same as run, with several solvers where none is named", _add_race),
+    "race": (
+        "the same as run, with several solvers where none is named",
+        lambda parser: _add_run(parser, "silp,level,spg, or those that can follow the problem"),
+    ),
     "path": ("solve for several values of one number, each from the previous solution", _add_path),
     "fit": ("learn from a table, and write the model that predicts others", _add_fit),
     "predict": ("write a table with what a model predicts for its rows", _add_predict),
@@ -292,7 +287,7 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     ),
     "completion": (
         "print the script that lets a shell complete commands, options and names with the Tab key",
-        _add_completion,
+        lambda parser: parser.add_argument("shell", choices=SHELLS, metavar="|".join(SHELLS), help="the shell"),
     ),
 }
 

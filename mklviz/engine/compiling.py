@@ -95,10 +95,6 @@ def _pair_steps() -> None:
     pair_steps(K, S, 1e-3, 1, np.zeros(svm_state.SLOTS))
 
 
-def _level() -> None:
-    project_to_level_set(np.full(2, 0.5), np.array([[1.0, 0.0], [0.0, 0.5]]), 0.4)
-
-
 def _game() -> None:
     game, cuts = MatrixGame(), np.array([[1.0, 0.0], [0.0, 0.5]])
     for count in (1, 2):
@@ -167,7 +163,7 @@ class CompilePool:
         PARTS[part]()
         self.done.add(part)
 
-    def attempt(self, part: str, act: Callable[[], None]) -> bool:
+    def attempt(self, part: str, act: Callable[[], object]) -> bool:
         """Run `part`, and return whether that succeeded; if not, helpers are compiling it."""
         if not self._begun and self._loads(act):
             return True
@@ -178,7 +174,7 @@ class CompilePool:
             act()
         return ready
 
-    def _loads(self, act: Callable[[], None]) -> bool:
+    def _loads(self, act: Callable[[], object]) -> bool:
         """Run something up to the first function that must be compiled; return whether there was none."""
         refusal = _NoCompiling()
         with event.install_listener("numba:compile", refusal), suppress(Interrupted):
@@ -333,13 +329,13 @@ def _solve_all(make: Callable[[], Problem]) -> None:
         few_steps(problem, solver)
 
 
-BASIC: dict[str, Callable[[], None]] = {  # what the first point waits for, what takes longest first, then the rest
+BASIC: dict[str, Callable[[], object]] = {  # what the first point waits for, what takes longest first, then the rest
     "newton steps": _newton_steps,
     "pair steps": _pair_steps,
     "banks": _banks,
     "game": _game,
     "svm": _svm,
-    "level": _level,
+    "level": partial(project_to_level_set, np.full(2, 0.5), np.array([[1.0, 0.0], [0.0, 0.5]]), 0.4),
     "large svm": partial(_svm, COMPACT_FROM + 8),
 }
 SMALL = {f"problem {number}": make for number, make in enumerate(problems(), 1)}

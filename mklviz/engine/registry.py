@@ -158,13 +158,9 @@ def style_of(solver: type[Solver]) -> Style:
 def _styles(classes: tuple[type[Solver], ...]) -> dict[type[Solver], Style]:
     """Return all styles: first the complete ones, then the others, completed from what is left."""
     styles: dict[type[Solver], Style] = {}
-    for solver in sorted(classes, key=lambda made: not _complete(made)):
+    for solver in sorted(classes, key=lambda made: not all((made.colour, made.colour_dark, made.dash, made.marker))):
         styles[solver] = _completed(solver, list(styles.values()))
     return styles
-
-
-def _complete(solver: type[Solver]) -> bool:
-    return bool(solver.colour and solver.colour_dark and solver.dash and solver.marker)
 
 
 def _completed(solver: type[Solver], others: list[Style]) -> Style:

@@ -54,10 +54,7 @@ class Replay:
 
 
 def replay(
-    trace: Trace,
-    rule: StopRule,
-    others: Iterable[Trace] = (),
-    score: Callable[[Iterate], float] | None = None,
+    trace: Trace, rule: StopRule, others: Iterable[Trace] = (), score: Callable[[Iterate], float] | None = None
 ) -> Replay:
     """Return where a stop rule would have stopped a recorded run, and what would have been returned.
 

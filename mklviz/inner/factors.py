@@ -276,12 +276,7 @@ class HingeFactors:
         return u
 
     def _sweeps(
-        self,
-        near: Indices,
-        beta: Array,
-        g: Array,
-        curvature: tuple[Array, float, float],
-        enough: float,
+        self, near: Indices, beta: Array, g: Array, curvature: tuple[Array, float, float], enough: float
     ) -> float:
         """Step in the variables `near` until little is gained; beta changes in place. Return the bias then."""
         model, (q, rho, bias) = self._model, curvature

@@ -21,6 +21,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
+import param
 
 from mklviz.context import checkpoint, spending
 from mklviz.contract import End, Facts, Iterate
@@ -37,6 +38,12 @@ from mklviz.typing import Array
 SVM_TOLERANCE = 1e-4
 FINEST = 1e-12  # SVM tolerance below which rounding decides
 ROUNDED_SHARE = 1e-3  # of the gap that forming K_d in single precision may add
+
+
+def tolerance_option(allowed: str, default: float = SVM_TOLERANCE, most: float = 1e-1) -> Any:
+    """Return the option `svm_tolerance` of a solver; `allowed`: when so much violation is, and what follows."""
+    doc = f"Violation of the SVM's optimality conditions allowed{allowed}"
+    return param.Number(default=default, bounds=(1e-12, most), label="SVM tolerance", doc=doc)
 
 
 class SvmOracle:

@@ -113,13 +113,7 @@ class InnerSvm:
         low, high = self._state[state.LO], self._state[state.HI]
         self._state[state.B] = summing(np.clip(start, low, high), low, high, self._total)
 
-    def solve(
-        self,
-        K: Array,
-        tol: float,
-        warm: bool = True,
-        scores: Array | None = None,
-    ) -> SvmResult:
+    def solve(self, K: Array, tol: float, warm: bool = True, scores: Array | None = None) -> SvmResult:
         """Solve for the kernel `K` to a violation of at most `tol`.
 
         `K` (n, n): symmetric positive semidefinite kernel; float64 in C order is used without a copy; `tol`: largest

@@ -112,15 +112,7 @@ ATTRIBUTES = """weights_ : (m,) array
 
 
 FITTED = (
-    "trace_",
-    "weights_",
-    "kernel_names_",
-    "support_",
-    "n_support_",
-    "dual_coef_",
-    "intercept_",
-    "n_iter_",
-    "notes_",
+    *("trace_", "weights_", "kernel_names_", "support_", "n_support_", "dual_coef_", "intercept_", "n_iter_", "notes_"),
     "calibration_",
 )
 

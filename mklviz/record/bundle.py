@@ -9,14 +9,19 @@ import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any
 
+import numpy as np
+
+from mklviz.contract import ACTIVE_WEIGHT, Array, Iterate
 from mklviz.errors import MklvizError
 from mklviz.quoting import MOST_NAME, named
-from mklviz.record.archive import Arrays
+from mklviz.record.archive import Arrays, SavedFacts
+from mklviz.record.run_facts import Verdict
 from mklviz.record.trace import Trace
 from mklviz.unpacking import ArchiveMember
 
@@ -124,12 +129,15 @@ def _too_large(name: str) -> MklvizError:
 
 # -- recordings of scenarios' races that come with the package, shown until the solvers can begin
 #
-# They are thinned for drawing: no dual variables, and weights to two digits. With a lesson's stands what was computed
-# for the picture of its answer. `.ci/recordings.py` makes them.
+# They are thinned for drawing: no dual variables and no certificates, and weights and facts with few digits, so that a
+# race of 442 kernels takes some 80 kB. With a lesson's stands what was computed for the picture of its answer.
+# `.ci/recordings.py` makes them.
 
 _log = logging.getLogger(__name__)
 EVIDENCE = "evidence.json"  # name in the file of a recording
 FOLDER = Path(__file__).with_name("races")
+DIGITS = 5  # of facts, and of what was computed for a picture
+LOST = 46  # of the 52 bits of a weight's digits: zeros pack well
 OWN: dict[str, Path] = {}  # where the recordings of lessons of one's own are, by the lessons' names
 
 
@@ -153,3 +161,44 @@ def recorded_evidence(scenario: str) -> Mapping[str, Mapping[str, Sequence[Any]]
             return MappingProxyType(json.loads(archive.read(EVIDENCE)) if EVIDENCE in archive.namelist() else {})
     except (OSError, ValueError, zipfile.BadZipFile):
         return MappingProxyType({})  # `recording` says so
+
+
+def write_recording(
+    path: Path, traces: Mapping[str, Trace], evidence: Mapping[str, Mapping[str, Sequence[Any]]]
+) -> None:
+    """Write the file of a recording, of traces that are thinned for it."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for key, trace in traces.items():  # keys as they are, by which recordings are asked for
+            with archive.open(f"{key}{SUFFIX}", "w") as member:
+                thinned(trace).save(member)
+        if evidence:
+            archive.writestr(EVIDENCE, json.dumps(_short(evidence)), zipfile.ZIP_DEFLATED)
+
+
+def _short(value: Any) -> Any:
+    """Return tables whose numbers have few digits."""
+    if isinstance(value, dict):
+        return {name: _short(inner) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_short(inner) for inner in value]
+    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
+
+
+def thinned(trace: Trace) -> Trace:
+    """Return a run with what is drawn of it alone."""
+    small = trace.without_steps()
+    for t, iterate in enumerate(trace):
+        small.append(_thinned(iterate), trace.seconds_at(t), trace.split_at(t) or None)
+    small.finish(Verdict(trace.status, trace.reason))
+    return small
+
+
+def _thinned(iterate: Iterate) -> Iterate:
+    facts = SavedFacts.read(_short(iterate.facts.known()))
+    return replace(iterate, weights=_rounded(iterate.weights), dual=np.empty(0), certificate=None, facts=facts)
+
+
+def _rounded(weights: Array) -> Array:
+    half = np.int64(1) << (LOST - 1)
+    rounded = ((weights.view(np.int64) + half) >> LOST) << LOST
+    return np.where(weights <= ACTIVE_WEIGHT, 0.0, rounded.view(np.float64))

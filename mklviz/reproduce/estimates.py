@@ -15,7 +15,7 @@ import numpy as np
 
 from mklviz.engine import solver_classes
 from mklviz.errors import MklvizError
-from mklviz.sweeps.intervals import Resampling, paired_differences
+from mklviz.sweeps.intervals import mean_interval, paired_differences
 from mklviz.sweeps.outcomes import MEASURES, NOT_SETTINGS, Outcomes
 
 if TYPE_CHECKING:
@@ -166,10 +166,9 @@ class Mean(OneMeasure):
 
     def _mean(self, part: pd.DataFrame) -> Estimate:
         values = part[self.measure].to_numpy(dtype=np.float64)
-        drawn = Resampling.of(np.arange(len(values)), np.zeros(len(values), dtype=np.intp))
-        low, high = drawn.interval(drawn.counts @ values / max(len(values), 1))
+        low, high = mean_interval(values)
         bound = "≥" if self.measure in _GROWING and (part["status"] == "limit").any() else ""
-        return Estimate(float(values.mean()), float(low), float(high), len(values), bound)
+        return Estimate(float(values.mean()), low, high, len(values), bound)
 
 
 _GROWING = ("svm_solves", "seconds", "fits", "steps", "moved")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mklviz.reproduce.estimates import TIME, Estimate, Mean, OneMeasure, Quantity, Ratio, called, measure_label
-from mklviz.sweeps.intervals import Along, Resampling, growths
+from mklviz.sweeps.intervals import Along, growths, mean_interval
 from mklviz.sweeps.outcomes import AND, MEASURES, NOT_SETTINGS, Outcomes
 
 if TYPE_CHECKING:
@@ -44,8 +44,7 @@ class RatioAcross(OneMeasure):
         if not len(splits):
             return Estimate()
         logs = np.log(first[splits].to_numpy(float) / second[splits].to_numpy(float))
-        drawn = Resampling.of(np.arange(len(logs)), np.zeros(len(logs), dtype=np.intp))
-        low, high = drawn.interval(drawn.counts @ logs / len(logs))
+        low, high = mean_interval(logs)
         return Estimate(math.exp(logs.mean()), math.exp(low), math.exp(high), len(logs))
 
     def _of(self, part: pd.DataFrame, solver: str, regularizer: str) -> pd.Series[float]:
@@ -59,13 +58,20 @@ class RatioAcross(OneMeasure):
 
 
 @dataclass(frozen=True)
-class GrowthExponent(OneMeasure):
+class _Exponent(OneMeasure):
+    solver: str
+
+    def text(self, value: float) -> str:
+        return f"{value:.2f}"
+
+
+@dataclass(frozen=True)
+class GrowthExponent(_Exponent):
     """The exponent with which a cost of one solver grows, over runs that converged.
 
     `measure`: a cost among `outcomes.MEASURES`, or "time"; `along`: what grows, "samples" or "kernels".
     """
 
-    solver: str
     along: Along
 
     @property
@@ -80,15 +86,9 @@ class GrowthExponent(OneMeasure):
         grown = growths(Outcomes.of(part, None if self.measure == TIME else self.measure), self.along)
         return [Estimate(one.exponent, one.low, one.high, len(one.sizes)) for one in grown]
 
-    def text(self, value: float) -> str:
-        return f"{value:.2f}"
 
-
-@dataclass(frozen=True)
-class PrecisionExponent(OneMeasure):
+class PrecisionExponent(_Exponent):
     """The exponent b of cost ~ gap^-b, over the runs of one solver to the several gaps that a sweep lists."""
-
-    solver: str
 
     @property
     def label(self) -> str:
@@ -97,9 +97,6 @@ class PrecisionExponent(OneMeasure):
     def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
         along = frame.assign(samples=1.0 / frame["gap (set)"])
         return GrowthExponent(self.measure, self.solver, "samples").estimates(along)
-
-    def text(self, value: float) -> str:
-        return f"{value:.2f}"
 
 
 @dataclass(frozen=True)
@@ -199,15 +196,12 @@ class FirstOverRest(OneMeasure):
         return Ratio(self.measure, *parts).estimates(both)
 
 
-@dataclass(frozen=True)
-class PathExponent(OneMeasure):
+class PathExponent(_Exponent):
     """The exponent b of cost ~ C^b along a path, over the runs of one solver that ended by their own stop rule.
 
     The first run, which begins without a solution, does not count. `measure`: as of a `GrowthExponent`; `solver`: with
     its options as the words of a recipe have them.
     """
-
-    solver: str
 
     @property
     def label(self) -> str:
@@ -217,9 +211,6 @@ class PathExponent(OneMeasure):
         _, rest = _apart(frame, self.solver)
         ended = rest.replace({"status": {"rule": "converged"}})
         return GrowthExponent(self.measure, self.solver, "samples").estimates(ended.assign(samples=ended["C"]))
-
-    def text(self, value: float) -> str:
-        return f"{value:.2f}"
 
 
 def _apart(frame: pd.DataFrame, solver: str) -> tuple[pd.DataFrame, pd.DataFrame]:

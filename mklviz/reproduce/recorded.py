@@ -39,11 +39,7 @@ class RecordedAnswers:
 
 def answers_document(answers: list[ClaimAnswer], complete: bool) -> dict[str, Any]:
     """Return answers as values, each with its machine, and the versions."""
-    return {
-        "complete": complete,
-        "versions": versions_in_use(),
-        "claims": [_document(answer) for answer in answers],
-    }
+    return {"complete": complete, "versions": versions_in_use(), "claims": [_document(answer) for answer in answers]}
 
 
 def _document(answer: ClaimAnswer) -> dict[str, Any]:

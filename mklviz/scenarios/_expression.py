@@ -34,14 +34,8 @@ _ALLOWED = (
     *(ast.Expression, ast.Constant, ast.Name, ast.Load, ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare),
     *(ast.BoolOp, ast.And, ast.Or, ast.IfExp, ast.Subscript, *_OPERATORS),
 )
-_UNFIT = (
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)  # of values that do not fit
+# of values that do not fit
+_UNFIT = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 _IF = re.compile(r"\{if ([^{}]*)\}(.*?)\{end\}", re.DOTALL)
 _PART = re.compile(r"\{([^{}]*?)(?::(,?(?:\.\d)?[fd%]?|share\d?))?\}")
 

@@ -333,17 +333,11 @@ class _Messages:
         if time.monotonic() < self._due or trace.status != "running":
             return
         self._due = time.monotonic() + EVERY_SECONDS
-        end = len(trace)
-        new = trace if not self._sent else [_step(trace, t) for t in range(self._sent, end)]
-        message = {"member": self._key, "attempt": self.attempt, "from": self._sent, "steps": pickle.dumps(new)}
-        self._sent = end
-        self.say(message)
+        start, self._sent = self._sent, len(trace)
+        new = [(trace[t], trace.seconds_at(t), trace.split_at(t)) for t in range(start, self._sent)] if start else trace
+        self.say({"member": self._key, "attempt": self.attempt, "from": start, "steps": pickle.dumps(new)})
 
     def say(self, message: Mapping[str, Any]) -> None:
         from distributed import get_worker  # here, as all other modules import without the extra
 
         get_worker().log_event(self._topic, message)
-
-
-def _step(trace: Trace, t: int) -> tuple[Any, float, dict[str, float]]:
-    return trace[t], trace.seconds_at(t), trace.split_at(t)

@@ -55,6 +55,14 @@ class Resampling:
         return low, high
 
 
+def mean_interval(values: Array, group: Indices | None = None, replicates: int = REPLICATES) -> tuple[float, float]:
+    """Return the ends of the interval of the mean of values, one for each split, drawn within groups."""
+    units = np.arange(len(values))
+    drawn = Resampling.of(units, 0 * units if group is None else group, replicates=replicates)
+    low, high = drawn.interval(drawn.counts @ values / max(len(values), 1))
+    return float(low), float(high)
+
+
 # Solvers two by two over the cases that both have solved: how many times one costs what the other does.
 #
 # With c_s the cost of solver s, the geometric mean over cases of c_first / c_second; of what is no cost the mean of
@@ -118,9 +126,7 @@ def _interval(change: Array, unit: Indices, group: Indices, replicates: int) -> 
     averaged = np.bincount(place, change) / np.bincount(place)
     owner = np.zeros(len(units), dtype=np.intp)
     owner[place] = group
-    drawn = Resampling.of(np.arange(len(units)), owner, replicates=replicates)
-    low, high = drawn.interval(drawn.counts @ averaged / len(units))
-    return float(averaged.mean()), float(low), float(high)
+    return float(averaged.mean()), *mean_interval(averaged, owner, replicates)
 
 
 # Means and spreads over splits, for each data set, setting and solver.

@@ -94,64 +94,62 @@ class SeparablePower(Penalty):
 
     @property
     @abstractmethod
-    def power(self) -> float:
-        """p > 1."""
-
-    @property
-    @abstractmethod
-    def amount(self) -> float:
-        """What a weight of ``1 / unit`` costs, times p."""
-
-    @property
-    @abstractmethod
-    def unit(self) -> float:
-        """What a weight is multiplied by before its power is taken."""
+    def terms(self) -> tuple[float, float, float]:
+        """The power p > 1, the amount, which is p times what a weight of ``1 / unit`` costs, and the unit."""
 
     def value(self, weights: Array) -> float:
         """Return amount/p sum (unit d)^p, infinity where a weight is negative or the power overflows."""
+        p, amount, unit = self.terms
         if not nonnegative(weights):
             return float("inf")
         with np.errstate(over="ignore"):
-            return self.amount / self.power * float(((self.unit * np.maximum(weights, 0.0)) ** self.power).sum())
+            return amount / p * float(((unit * np.maximum(weights, 0.0)) ** p).sum())
 
     def gradient(self, weights: Array) -> Array:
         """Return amount unit (unit d)^{p-1}."""
+        p, amount, unit = self.terms
         with np.errstate(over="ignore"):
-            return np.asarray(self.amount * self.unit * (self.unit * weights) ** (self.power - 1.0))
+            return np.asarray(amount * unit * (unit * weights) ** (p - 1.0))
 
     def prox(self, weights: Array, step: float) -> Array:
         """Return the weights with ``d + step amount unit^p d^{p-1} = x``."""
-        log_price = np.log(step) + np.log(self.amount) + self.power * np.log(self.unit)
-        return power_prox(weights, self.power, float(log_price))
+        p, amount, unit = self.terms
+        return power_prox(weights, p, float(np.log(step) + np.log(amount) + p * np.log(unit)))
 
     def _shares(self, slopes: Array) -> Array:
-        return np.maximum(slopes, 0.0) / (self.amount * self.unit)
+        _, amount, unit = self.terms
+        return np.maximum(slopes, 0.0) / (amount * unit)
 
     def conjugate(self, slopes: Array) -> float:
         """Return amount/p* sum (u / (amount unit))^{p*} over the positive slopes."""
-        conjugate_power = self.power / (self.power - 1.0)
+        p, amount, _ = self.terms
+        conjugate_power = p / (p - 1.0)
         with np.errstate(over="ignore"):
-            return self.amount / conjugate_power * float((self._shares(slopes) ** conjugate_power).sum())
+            return amount / conjugate_power * float((self._shares(slopes) ** conjugate_power).sum())
 
     def dual_scale(self, quad: Array) -> float:
         """Return 1 unless the power in the conjugate would overflow, as it may for p near 1."""
         largest = float(self._shares(0.5 * quad).max())
-        allowed = _LARGEST ** ((self.power - 1.0) / self.power)
+        p = self.terms[0]
+        allowed = _LARGEST ** ((p - 1.0) / p)
         return 1.0 if largest <= allowed else float(np.sqrt(allowed / largest))
 
     def weights_from(self, quad: Array) -> Array:
         """Return the weights at which the gradient of r is s/2."""
+        p, _, unit = self.terms
         with np.errstate(over="ignore"):
-            return np.asarray(self._shares(0.5 * quad) ** (1.0 / (self.power - 1.0)) / self.unit)
+            return np.asarray(self._shares(0.5 * quad) ** (1.0 / (p - 1.0)) / unit)
 
     def weights_from_norms(self, norms: Array) -> Array:
         """Return (unit x^2 / (2 amount))^{1/(p+1)} / unit."""
-        return np.asarray((0.5 * self.unit / self.amount * norms**2) ** (1.0 / (self.power + 1.0)) / self.unit)
+        p, amount, unit = self.terms
+        return np.asarray((0.5 * unit / amount * norms**2) ** (1.0 / (p + 1.0)) / unit)
 
     def block(self, norms: Array) -> float:
         """Return amount (1 + 1/p) sum (unit d)^p at the best weights for these norms."""
-        best = self.unit * self.weights_from_norms(norms)
-        return self.amount * (1.0 + 1.0 / self.power) * float((best**self.power).sum())
+        p, amount, unit = self.terms
+        best = unit * self.weights_from_norms(norms)
+        return amount * (1.0 + 1.0 / p) * float((best**p).sum())
 
 
 # A power of each kernel weight, r(d) = sigma/p sum_k d_k^p for d >= 0 (generalized MKL, power form).
@@ -190,19 +188,9 @@ class PowerPenalty(SeparablePower):
         positive_number(self.sigma, "sigma")
 
     @property
-    def power(self) -> float:
-        """p."""
-        return self.p
-
-    @property
-    def amount(self) -> float:
-        """sigma."""
-        return self.sigma
-
-    @property
-    def unit(self) -> float:
-        """1."""
-        return 1.0
+    def terms(self) -> tuple[float, float, float]:
+        """p, sigma and 1."""
+        return self.p, self.sigma, 1.0
 
     def norm_power(self, m: int) -> float:
         """Return q = 2p/(p+1)."""
@@ -261,19 +249,9 @@ class BlockPower(SeparablePower):
             )
 
     @property
-    def power(self) -> float:
-        """p = q / (2 - q)."""
-        return self.q / (2.0 - self.q)
-
-    @property
-    def amount(self) -> float:
-        """lam / 2."""
-        return 0.5 * self.lam
-
-    @property
-    def unit(self) -> float:
-        """lam."""
-        return self.lam
+    def terms(self) -> tuple[float, float, float]:
+        """p = q / (2 - q), lam / 2 and lam."""
+        return self.q / (2.0 - self.q), 0.5 * self.lam, self.lam
 
     def norm_power(self, m: int) -> float:
         """Return q."""

@@ -2,16 +2,7 @@
 
 from functools import partial
 
-from mklviz.reproduce import (
-    Alike,
-    AtLeast,
-    MeanDifference,
-    MoreThan,
-    PaperClaim,
-    PrecisionExponent,
-    Ratio,
-    Within,
-)
+from mklviz.reproduce import Alike, AtLeast, MeanDifference, MoreThan, PaperClaim, PrecisionExponent, Ratio, Within
 
 level_claim = partial(
     PaperClaim,

@@ -7,16 +7,7 @@ told: it is 100 here, and 10 for products, whose kernels have a diagonal of one.
 
 from functools import partial
 
-from mklviz.reproduce import (
-    Alike,
-    AtLeast,
-    MeanDifference,
-    MoreThan,
-    PaperClaim,
-    Quotient,
-    Ratio,
-    Within,
-)
+from mklviz.reproduce import Alike, AtLeast, MeanDifference, MoreThan, PaperClaim, Quotient, Ratio, Within
 
 spg_claim = partial(
     PaperClaim,
@@ -31,11 +22,7 @@ NEW_C = {"C = 1": "C=1", "C = 1000": "C=1000"}  # what validation might have cho
 
 # by default PGD's time as a multiple of SPG's, on sums of kernels and on products
 sum_claim = partial(
-    spg_claim,
-    certified_rule=RULE,
-    quantity=Ratio("time", "pgd", "spg"),
-    decided_by=AtLeast(0.5),
-    variations=NEW_C,
+    spg_claim, certified_rule=RULE, quantity=Ratio("time", "pgd", "spg"), decided_by=AtLeast(0.5), variations=NEW_C
 )
 product_claim = partial(sum_claim, quick="data=liver,wpbc; split=0,1", paper_rule=PRODUCT_RULE, certified_rule="")
 

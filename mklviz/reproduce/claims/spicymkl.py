@@ -1,10 +1,14 @@
 """SpicyMKL, abstract and introduction: what it claims of thousands of kernels."""
 
+from functools import partial
+
 from mklviz.reproduce import DigitsPerStep, GrowthExponent, Mean, MoreThan, PaperClaim, Ratio, RatioAcross, Within
 
-_PAPER = (
-    "Suzuki, Tomioka, SpicyMKL: a fast algorithm for multiple kernel learning with thousands of kernels,"
-    " Machine Learning 85, 2011"
+spicymkl_claim = partial(
+    PaperClaim,
+    paper="Suzuki, Tomioka, SpicyMKL: a fast algorithm for multiple kernel learning with thousands of kernels,"
+    " Machine Learning 85, 2011",
+    certified_rule="gap=1e-2; max-iter=100",
 )
 _SETUP = "data=ionosphere; split=0...4; C=100"
 _THOUSANDS = "kernels=gauss@random:300"
@@ -13,14 +17,12 @@ _DATA_NOTE = "The introduction does not name the data; here it is half of Ionosp
 
 
 def _faster(than: str, name: str) -> PaperClaim:
-    return PaperClaim(
+    return spicymkl_claim(
         name=f"spicymkl-faster-than-{than}",
-        paper=_PAPER,
         place="Abstract",
         sentence=f"With 1,000 kernels and more it is faster than {name}.",
         setup=f"{_SETUP}; {_THOUSANDS}; solvers=spicymkl silp simplemkl",
         quick="split=0,1; kernels=gauss@random:100",
-        certified_rule="gap=1e-2; max-iter=100",
         quantity=Ratio("time", than, "spicymkl"),
         decided_by=MoreThan(1.0),
         variations={"C = 1": "C=1", "the logistic loss": "loss=logistic"},
@@ -29,14 +31,12 @@ def _faster(than: str, name: str) -> PaperClaim:
 
 
 CLAIMS = (
-    PaperClaim(
+    spicymkl_claim(
         name="spicymkl-ten-seconds",
-        paper=_PAPER,
         place="Introduction",
         sentence="A classifier with 3,000 kernels is trained in less than 10 seconds.",
         setup=f"{_SETUP}; {_THOUSANDS}; solvers=spicymkl",
         quick="split=0,1",
-        certified_rule="gap=1e-2; max-iter=100",
         quantity=Mean("seconds", "spicymkl"),
         decided_by=Within(0.0, 10.0),
         published={"ionosphere": 10.0},
@@ -44,21 +44,18 @@ CLAIMS = (
     ),
     _faster("silp", "SILP"),
     _faster("simplemkl", "SimpleMKL"),
-    PaperClaim(
+    spicymkl_claim(
         name="spicymkl-growth",
-        paper=_PAPER,
         place="Abstract",
         sentence="Its cost is that of the active kernels, so that it scales well against the number of kernels.",
         setup=f"{_SETUP}; {_SIZES}|gauss@random:1000; solvers=spicymkl",
         quick=_SIZES,
-        certified_rule="gap=1e-2; max-iter=100",
         quantity=GrowthExponent("seconds", "spicymkl", "kernels"),
         decided_by=Within(0.0, 1.1),
         note="Few kernels of many have weight: 13 to 21 of 3,000.",
     ),
-    PaperClaim(
+    spicymkl_claim(
         name="spicymkl-theorem-1",
-        paper=_PAPER,
         place="Theorem 1",
         sentence="It converges faster than linearly: a step wins more digits the closer it is to the optimum.",
         setup="data=ionosphere,heart,liver; split=0...4; loss=logistic; C=10; solvers=spicymkl",
@@ -68,27 +65,23 @@ CLAIMS = (
         decided_by=MoreThan(1.0),
         note="Its proximity parameter grows from step to step. Digits are those of the certified gap.",
     ),
-    PaperClaim(
+    spicymkl_claim(
         name="spicymkl-hessian-growth",
-        paper=_PAPER,
         place="Introduction",
         sentence="HessianMKL scales badly against the number of kernels, as its program is of their size.",
         setup=f"{_SETUP}; kernels=gauss@random:10|gauss@random:30|gauss@random:100; solvers=newton:safeguard=false",
         quick="split=0,1; kernels=gauss@random:10|gauss@random:30",
-        certified_rule="gap=1e-2; max-iter=100",
         quantity=GrowthExponent("seconds", "newton:safeguard=false", "kernels"),
         decided_by=MoreThan(1.1),
         note="Growth that is about linear would be the cost of the kernels themselves.",
     ),
-    PaperClaim(
+    spicymkl_claim(
         name="spicymkl-elastic-net",
-        paper=_PAPER,
         place="Introduction, section 4",
         sentence="With the elastic net it is faster than with the block 1-norm.",
         setup="data=ionosphere,heart,liver; split=0...4; loss=logistic; C=1; solvers=spicymkl;"
         " regularizer=block-l1|elastic-net",
         quick="data=heart,liver; split=0,1",
-        certified_rule="gap=1e-2; max-iter=100",
         quantity=RatioAcross("seconds", ("spicymkl", "block-l1"), ("spicymkl", "elastic-net")),
         decided_by=MoreThan(1.0),
         note="The paper's program for the elastic net takes a single step: it minimizes the smooth dual at once.",

@@ -6,8 +6,7 @@ from functools import partial
 from mklviz.reproduce import Alike, AtLeast, GrowthExponent, Mean, MoreThan, PaperClaim, Ratio, RatioAcross, Within
 
 ufo_claim = partial(
-    PaperClaim,
-    paper="Orabona, Luo, Ultra-fast optimization algorithm for sparse multi kernel learning, ICML 2011",
+    PaperClaim, paper="Orabona, Luo, Ultra-fast optimization algorithm for sparse multi kernel learning, ICML 2011"
 )
 KERNELS = "kernels=gauss:0.5,1,2,5,7,10,12,15,17,20@all+each poly:1...3@all+each; normalize=diagonal"
 
