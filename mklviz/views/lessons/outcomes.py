@@ -27,8 +27,6 @@ from mklviz.views.lessons.picture import (
     with_names,
 )
 
-__all__ = ["few_kernels", "hill", "machines", "path", "solves_bars", "sparse_or_dense", "svm_solves", "valley"]
-
 WIDE = 0.2  # share of a bar that has room for words
 
 

@@ -191,11 +191,7 @@ def replay_table(
     score_name: str,
     silent: frozenset[str] = frozenset(),
 ) -> str:
-    """Return an HTML table of where each run would have stopped and with which result.
-
-    `traces`, `styles`: the runs by the same keys, and how they are drawn; `score_name`: what scores are, such as "Test
-    accuracy"; "" where there are none; `silent`: keys of the runs that do not report what the rule looks at.
-    """
+    """Return where each run would have stopped, as HTML; `silent` runs do not report what the rule looks at."""
     heads = [*_HEADS, (score_name, "On samples that were held out")] if score_name else list(_HEADS)
     columns = [("Solver", ""), ("Stops", ""), ("SVM solves", ""), ("CPU seconds", ""), *heads, *heads]
     groups = "".join(
