@@ -123,8 +123,7 @@ def name_mark(chart: str) -> TextMark:
 
 def point_names(chart: str, theme: Theme, up: float) -> TextMark:
     """Describe the names of a chart's points, centred over them, or below them where `up` is negative."""
-    high = up * theme.scale
-    return TextMark(f"names-{chart}", "x", "y", "name", Column("colour"), NAME_SIZE, bold=True, align="center", up=high)
+    return replace(name_mark(chart), right=0.0, up=up * theme.scale)
 
 
 def name_table(chart: str, names: Sequence[CurveName]) -> Tables:

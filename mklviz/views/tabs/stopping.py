@@ -66,13 +66,8 @@ class Stopping(FigureTab):
         self._grid = cards.grid(columns="auto-fit, minmax(min(400px, 100%), 1fr)")
         self.rule.param.watch(lambda _event: self._turn_to_rule(), "value")
         about = cards.html(cards.heading("When would it have stopped?", _ABOUT))
-        form = Form(
-            FormRow(self.race, self.rule, wrap=True),
-            self._why,
-            FormRow(self.threshold),
-            self._progress,
-            margin=(8, 0, 0, 0),
-        )
+        race = FormRow(self.race, self.rule, wrap=True)
+        form = Form(race, self._why, FormRow(self.threshold), self._progress, margin=(8, 0, 0, 0))
         self.root = cards.column(cards.card(about, form), self._grid, cards.card(self.table), self.frames.heartbeat)
         self._turn_to_rule()
 
