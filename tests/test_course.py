@@ -14,9 +14,9 @@ from xml.etree import ElementTree
 import pytest
 
 from mklviz.cli.commands import main
-from mklviz.scenarios import load_scenario, solved
+from mklviz.scenarios import lessons, load_scenario, solved
 from mklviz.views.export import course
-from mklviz.views.export.course import FORMATS, CourseQuestion, answered, asked_lessons, written
+from mklviz.views.export.course import FORMATS, CourseQuestion, answered, written
 
 QTI = "{http://www.imsglobal.org/xsd/imsqti_v2p1}"
 SIGNS = "a: {b} = c ~ d # e \\ f <g> & “h” 'i' \"j\""
@@ -106,13 +106,13 @@ def test_all_lessons_are_written(tmp_path: Path, format_: str, monkeypatch: pyte
     monkeypatch.setattr(course, "solved", SOLVED)
     file = tmp_path / "lessons"
     assert main(["lessons", "export", "--format", format_, "--out", str(file)]) == 0
-    lessons = asked_lessons()
+    asked = lessons().values()
     if format_ == "gift":
-        assert [each["title"] for each in gift(file.read_text(encoding="utf-8"))] == [each.title for each in lessons]
+        assert [each["title"] for each in gift(file.read_text(encoding="utf-8"))] == [each.title for each in asked]
     else:
         made = files(file.read_bytes())
         pictures = {name.split("/")[-1] for name in made if "images/" in name}
-        assert pictures == {f"{each.name}.png" for each in lessons}
+        assert pictures == {f"{name}.png" for name in lessons()}
 
 
 def test_a_format_that_there_is_not_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,7 +20,7 @@ from bokeh.document import Document
 import mklviz.views
 from mklviz.record.bundle import recording
 from mklviz.reproduce.claims import all_claims, load_claim
-from mklviz.scenarios import DEFAULT, load_scenario
+from mklviz.scenarios import DEFAULT, lessons, load_scenario
 from mklviz.views.explorer import before_and_after
 from mklviz.views.explorer.page import CLAIMS, CURVE, EXPLORE, LESSONS, RUNS, SECTIONS, START
 from mklviz.views.host.solved_paths import problem_data
@@ -28,7 +28,7 @@ from mklviz.views.lessons.one_curve import CURVE_IN_SHORT, CURVE_TITLE
 from mklviz.views.lessons.pictures import kernel_titles
 from mklviz.views.links import link
 from mklviz.views.start import front_page
-from mklviz.views.start.front import RECORDED, front_html, lessons
+from mklviz.views.start.front import RECORDED, front_html
 from mklviz.views.start.front_page import FrontPage, wanted_section
 
 
@@ -206,7 +206,7 @@ def test_the_html_leads_to_all_sections_and_to_every_lesson_in_order(section: st
         + html.count(f'href="?page={CURVE}" data-page="{CURVE}">▸ Start lesson 1')
         == 3
     )
-    names = [lesson.name for lesson in lessons()]
+    names = [*lessons()]
     assert re.findall(r'<li><a href="\?scenario=([\w-]+)&amp;lesson=on"', html) == names * 2
     assert all(load_scenario(name).question is not None for name in names)
     assert "http" not in html.replace("http://www.w3.org/2000/svg", "")  # nothing is loaded from elsewhere
@@ -218,7 +218,7 @@ def test_the_card_of_each_lesson_says_what_it_teaches(shown: str) -> None:
     said = re.findall(r"<b>(\d+) ([^<]*)</b><span>([^<]+)</span>", "".join(lists))
     assert [unescape(f"{title}: {words}") for _, title, words in said] == [
         f"{CURVE_TITLE}: {CURVE_IN_SHORT}",
-        *(f"{lesson.title}: {lesson.in_short}" for lesson in lessons()),
+        *(f"{lesson.title}: {lesson.in_short}" for lesson in lessons().values()),
     ]
     assert [int(number) for number, *_ in said] == list(range(1, len(said) + 1))
 

@@ -190,15 +190,16 @@ def _lessons(arguments: argparse.Namespace) -> int:
     if arguments.format is None or arguments.files:
         raise MklvizError("Say for which course system: mklviz lessons export --format gift, qti or h5p.")
     from mklviz.record.archive import replacing
+    from mklviz.scenarios import lessons
     from mklviz.views.chart.pixels import require
-    from mklviz.views.export.course import FORMATS, answered, asked_lessons, written
+    from mklviz.views.export.course import FORMATS, answered, written
 
     require(".png")
     output = arguments.out or Path(f"lessons{FORMATS[arguments.format][0]}")
     check_output(output)
-    questions, lessons = [], asked_lessons()
-    for number, lesson in enumerate(lessons, 1):
-        print(f"{number} of {len(lessons)}: {lesson.title}", file=sys.stderr)
+    questions, asked = [], lessons().values()
+    for number, lesson in enumerate(asked, 1):
+        print(f"{number} of {len(asked)}: {lesson.title}", file=sys.stderr)
         questions.append(answered(lesson))
     with replacing(output) as file:
         file.write(written(questions, arguments.format))

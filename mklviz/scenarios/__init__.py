@@ -24,19 +24,9 @@ from mklviz.scenarios._lesson_file import read_lesson, recording_beside, solved
 from mklviz.scenarios._scenario import GROUPS, Answer, Evidence, Outcome, Question, Scenario
 
 __all__ = [
-    "DEFAULT",
-    "GROUPS",
-    "Answer",
-    "Evidence",
-    "Outcome",
-    "Question",
-    "Scenario",
-    "load_scenario",
-    "read_lesson",
-    "recording_beside",
-    "scenarios",
-    "solved",
-]
+    "DEFAULT", "GROUPS", "Answer", "Evidence", "Outcome", "Question", "Scenario", "lessons", "load_scenario",
+    "read_lesson", "recording_beside", "scenarios", "solved",
+]  # fmt: skip
 
 DEFAULT = "silp-oscillates"
 
@@ -46,6 +36,11 @@ def scenarios() -> dict[str, Scenario]:
     modules = modules_with(sys.modules[__name__], "SCENARIO", _misfit).values()
     known = {each.name: each for module in modules for each in _of(module)} | _shipped()
     return {each.name: each for each in sorted((_own() | known).values(), key=_place)}
+
+
+def lessons() -> dict[str, Scenario]:
+    """Return the scenarios that ask a question by name, in the order in which they are taught."""
+    return {name: each for name, each in scenarios().items() if each.question is not None}
 
 
 @cache

@@ -21,14 +21,8 @@ from mklviz.views.look.palette import mixed
 MOST_POINTS = 400
 KERNELS_SHOWN = 6
 LARGEST_DRAWN = 1e12  # canvas lines vanish when a range is wider
-ANCHORED = (
-    "objective",
-    "gap",
-    "step",
-    "active",
-    "tolerance",
-    "top",
-)  # columns whose figures need a value to start with
+# columns whose figures need a value to start with
+ANCHORED = ("objective", "gap", "step", "active", "tolerance", "top")
 RECENT = 10  # steps whose mean weights choose the kernels drawn while a race goes on
 WEIGHT_COLUMNS = tuple(f"w{slot}" for slot in range(KERNELS_SHOWN))
 COLUMNS = (

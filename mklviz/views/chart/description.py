@@ -65,6 +65,8 @@ class Mark:
     positions: ClassVar[tuple[str, ...]] = ("x", "y")  # fields that name columns
 
     table: str
+    x: str = "x"
+    y: str = "y"
 
     @property
     def columns(self) -> dict[str, str]:
@@ -81,8 +83,6 @@ class LineMark(Mark):
     A line without a colour is not painted, but the axes reach to it. One with a `marker` has some where there is room.
     """
 
-    x: str = "x"
-    y: str = "y"
     colour: str | Column | None = None
     dash: str | Column = "solid"
     width: float | Column = 2.0
@@ -97,8 +97,6 @@ class LineMark(Mark):
 class PointMark(Mark):
     """A marker at each point, with a border of `colour`, hollow where there is no `fill`."""
 
-    x: str = "x"
-    y: str = "y"
     colour: str | Column | None = None
     fill: str | Column | None = None
     marker: str | Column = "circle"
@@ -124,8 +122,6 @@ class AreaMark(Mark):
 class BarMark(Mark):
     """A lying bar for each row, from zero to x, at the name in y."""
 
-    x: str = "x"
-    y: str = "y"
     colour: str | Column | None = None
     alpha: float = 1.0
     height: float = 0.8  # of the room of a name
@@ -138,8 +134,6 @@ class TextMark(Mark):
 
     positions: ClassVar[tuple[str, ...]] = ("x", "y", "text")
 
-    x: str = "x"
-    y: str = "y"
     text: str = "text"
     colour: str | Column | None = None
     size: int = 12
@@ -167,8 +161,6 @@ class ArrowMark(Mark):
 
     positions: ClassVar[tuple[str, ...]] = ("x", "y", "x_end", "y_end")
 
-    x: str = "x"
-    y: str = "y"
     x_end: str = "x_end"
     y_end: str = "y_end"
     colour: str | None = None
@@ -181,8 +173,6 @@ class ContourMark(Mark):
 
     positions: ClassVar[tuple[str, ...]] = ("x", "y", "z")
 
-    x: str = "x"
-    y: str = "y"
     z: str = "z"
     levels: int = 14
     colour: str | None = None  # of the lines

@@ -115,10 +115,7 @@ _NO_RUN = "@media (min-width: 600px) { .button { display: none; } }"  # it stand
 
 
 class Header:
-    """The switch of a projector, Run where its drawer is folded away, and the list of keys.
-
-    `keys`: what keys do on this page that do nothing on others; `parts`: what stands in the header.
-    """
+    """The switch of a projector, Run where its drawer is folded away, and the list of `keys`; `parts` are shown."""
 
     def __init__(self, session: Session, keys: Mapping[str, str]) -> None:
         self._session = session

@@ -17,7 +17,7 @@ from html import escape
 from xml.sax.saxutils import quoteattr
 
 from mklviz.errors import MklvizError
-from mklviz.scenarios import Scenario, scenarios, solved
+from mklviz.scenarios import Scenario, solved
 from mklviz.views.chart.pixels import still_picture
 from mklviz.views.lessons.pictures import thumbnail
 
@@ -41,11 +41,6 @@ class CourseQuestion:
     def alt(self) -> str:
         """What stands for the picture."""
         return f"The race of the lesson {self.title}, without its end"
-
-
-def asked_lessons() -> list[Scenario]:
-    """Return the lessons that ask a question, in the order in which they are taught."""
-    return [each for each in scenarios().values() if each.question is not None]
 
 
 def answered(lesson: Scenario) -> CourseQuestion:

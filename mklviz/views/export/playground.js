@@ -295,7 +295,6 @@ const sliderRow = (name, spoken, { least = 0, most = 0, step = 1 }, put) => {
 }
 
 const OWN = [[-1, -0.6, -1], [-0.4, 0.9, -1], [-1.6, 0.4, -1], [0.9, 0.5, 1], [0.5, -1, 1], [1.6, -0.3, 1]]
-const apart = (one, other) => one.reduce((total, value, k) => total + Math.abs(value - other[k]) / 2, 0)
 
 // -- the address holds what is set; what cannot be read is left as it is at first
 

@@ -267,7 +267,7 @@ class MixPicture {
     })
     this.past = svgPart("g", { class: "ghosts" }, this.picture)
     this.layer = svgPart("g", { class: "paths" }, this.picture)
-    this.star = svgPart("path", { class: "best", d: "M0-11l2.6 7.1 7.6.3-6 4.6 2.1 7.3L0 4.1l-6.3 4.2 2.1-7.3-6-4.6 7.6-.3z" }, this.picture)
+    this.star = svgPart("path", { class: "best", d: STAR }, this.picture)
     this.hold()
   }
 

@@ -17,42 +17,12 @@ from mklviz.engine.race import narrated
 from mklviz.errors import MklvizError
 from mklviz.record import FINAL, Trace
 from mklviz.record.summary import Reference, label, result_at
+from mklviz.views.chart import columns, race_charts
 from mklviz.views.chart.axes import X_AXES
-from mklviz.views.chart.columns import (
-    LARGEST_DRAWN,
-    WEIGHT_COLUMNS,
-    KernelSlots,
-    line_columns,
-    race_slots,
-    weight_columns,
-)
 from mklviz.views.chart.description import Axis, Chart, LineMark, RuleMark
-from mklviz.views.chart.race_charts import (
-    STOP,
-    ChartOptions,
-    enlargements,
-    epochs,
-    objective_chart,
-    race_charts,
-    recorded_options,
-    run_table,
-    weights_chart,
-    x_axis,
-)
 from mklviz.views.look.palette import DASHES, LIGHT, MARKERS, RunStyle, run_name
 from mklviz.views.look.styles import run_styles, solver_of, traces_of
-from mklviz.views.race.results import (
-    WAY,
-    WAY_HEADS,
-    chart_heading,
-    result_cells,
-    result_heads,
-    status_html,
-    way_cells,
-    weights_heading,
-    weights_pills,
-    words_outside,
-)
+from mklviz.views.race import results
 from mklviz.views.session.session import difference, recipe_of
 
 LARGE = ("objective", "gap", "step")
@@ -67,20 +37,20 @@ def page_styles(traces: Mapping[str, Trace]) -> dict[str, RunStyle]:
     return {key: replace(style, colour=f"var(--run-{index})") for index, (key, style) in enumerate(styles)}
 
 
-def page_charts(styles: Mapping[str, RunStyle], options: ChartOptions) -> dict[str, Any]:
+def page_charts(styles: Mapping[str, RunStyle], options: race_charts.ChartOptions) -> dict[str, Any]:
     """Return the charts of all runs by their names, those of each run's weights, and the horizontal axes."""
-    charts = race_charts(styles, replace(options, above=False))
-    weights = [weights_chart(key, style, options) for key, style in styles.items()]
+    charts = race_charts.race_charts(styles, replace(options, above=False))
+    weights = [race_charts.weights_chart(key, style, options) for key, style in styles.items()]
     return {
-        "axes": {column: _axis(x_axis(replace(options, x=column))) for column in X_AXES},
+        "axes": {column: _axis(race_charts.x_axis(replace(options, x=column))) for column in X_AXES},
         "charts": {name: _chart(charts[name]) for name in LARGE}
-        | {"above": _chart(objective_chart(styles, replace(options, above=True)))},
+        | {"above": _chart(race_charts.objective_chart(styles, replace(options, above=True)))},
         "weights": [_chart(chart) for chart in weights],
     }
 
 
 def _chart(chart: Chart) -> dict[str, Any]:
-    words = {"title": chart.title, "heading": chart_heading(replace(chart, term=""), with_note=True)}
+    words = {"title": chart.title, "heading": results.chart_heading(replace(chart, term=""), with_note=True)}
     return words | {"y": _axis(chart.y), "marks": [_mark(mark) for mark in chart.marks]}
 
 
@@ -132,23 +102,23 @@ class Recorded:
     def page_data(self, in_all: int = MOST_IN_ALL) -> dict[str, Any]:
         """Return all that a script draws of the runs, at most `in_all` steps of them together; `null` is a hole."""
         begun = {key: trace for key, trace in self.traces.items() if len(trace)}
-        slots = race_slots(self.traces.values())
-        reference, by_epoch = Reference.of(begun.values()), epochs(self.solvers.values())
-        options = ChartOptions(PAGE, gap_tolerance=self.gap, by_epoch=by_epoch, noun=self.noun)
+        slots = columns.race_slots(self.traces.values())
+        reference, by_epoch = Reference.of(begun.values()), race_charts.epochs(self.solvers.values())
+        options = race_charts.ChartOptions(PAGE, gap_tolerance=self.gap, by_epoch=by_epoch, noun=self.noun)
         most = max(min(MOST_STEPS, in_all // len(begun)), FEWEST)
         runs = {
             key: run_data(key, trace, self.solvers.get(key), most, slots.slots, reference, rounded)
             for key, trace in begun.items()
         }
-        shown = WEIGHT_COLUMNS[: len(slots.slots)]
+        shown = columns.WEIGHT_COLUMNS[: len(slots.slots)]
         tops = {key: max(weight or 0.0 for column in shown for weight in run[column]) for key, run in runs.items()}
-        enlarged, styles = enlargements(tops), page_styles(begun)
-        pills = {key: weights_pills(trace.motion, enlarged[key]) for key, trace in begun.items()}
+        enlarged, styles = race_charts.enlargements(tops), page_styles(begun)
+        pills = {key: results.weights_pills(trace.motion, enlarged[key]) for key, trace in begun.items()}
         return {
             "ended": self.ended,
             "left_out": thinned(begun, most),
             "runs": [run | {"top": [tops[key]], "pills": pills[key]} for key, run in runs.items()],
-            **words_data(begun, styles, recorded_options(options, begun.values()), slots),
+            **words_data(begun, styles, race_charts.recorded_options(options, begun.values()), slots),
         }
 
 
@@ -170,7 +140,10 @@ def recorded(shown: Race | Trace | Mapping[str, Trace] | Iterable[Trace]) -> Rec
 
 
 def words_data(
-    traces: Mapping[str, Trace], styles: Mapping[str, RunStyle], options: ChartOptions, slots: KernelSlots
+    traces: Mapping[str, Trace],
+    styles: Mapping[str, RunStyle],
+    options: race_charts.ChartOptions,
+    slots: columns.KernelSlots,
 ) -> dict[str, Any]:
     """Return what a script needs besides the runs: words, names and charts."""
     options = replace(options, coloured=slots.coloured)
@@ -179,13 +152,13 @@ def words_data(
         "squashed": options.above,
         "names": {key: run_name(style) for key, style in styles.items()},
         "colours": {key: style.colour for key, style in styles.items()},
-        "heads": result_heads(options.noun),
-        **{state: status_html(state) for state in ("past", "later")},
-        "way": WAY,
-        "way_heads": WAY_HEADS,
+        "heads": results.result_heads(options.noun),
+        **{state: results.status_html(state) for state in ("past", "later")},
+        "way": results.WAY,
+        "way_heads": results.WAY_HEADS,
         "kernels": slots.shown,
-        "weights_heading": weights_heading(slots, PAGE, options.noun),
-        STOP: {"y": [options.gap_tolerance]},
+        "weights_heading": results.weights_heading(slots, PAGE, options.noun),
+        race_charts.STOP: {"y": [options.gap_tolerance]},
         **page_charts(styles, options),
     }
 
@@ -203,15 +176,15 @@ def run_data(
     """Return the columns of one run at the steps that are kept, as `numbers` writes them, and the words for it."""
     status, length = trace.status, len(trace)  # in this order: a final status makes the trace final
     steps = kept_steps(length, most)
-    lines, weights = line_columns(trace, steps, reference), weight_columns(trace, steps, kernels)
+    lines, weights = columns.line_columns(trace, steps, reference), columns.weight_columns(trace, steps, kernels)
     return {
-        **{"key": key, "table": run_table(key), "label": label(key, trace)},
-        **{"state": status, "status": status_html(status, trace.reason), "reason": trace.reason},
-        "outside": words_outside(trace),
-        "way": way_cells(trace, reference),
+        **{"key": key, "table": race_charts.run_table(key), "label": label(key, trace)},
+        **{"state": status, "status": results.status_html(status, trace.reason), "reason": trace.reason},
+        "outside": results.words_outside(trace),
+        "way": results.way_cells(trace, reference),
         **{column: numbers(lines[column], digits) for column, digits in DIGITS.items()},
-        **{column: numbers(weights[column], 3) for column in WEIGHT_COLUMNS[: len(kernels)]},
-        "cells": ["\t".join(result_cells(result_at(trace, t), trace.motion_at(t))) for t in steps],
+        **{column: numbers(weights[column], 3) for column in columns.WEIGHT_COLUMNS[: len(kernels)]},
+        "cells": ["\t".join(results.result_cells(result_at(trace, t), trace.motion_at(t))) for t in steps],
         "narration": [] if solver is None else [narrated(solver, trace, t) for t in steps],
     }
 
@@ -224,7 +197,7 @@ def kept_steps(length: int, most: int) -> list[int]:
 
 def rounded(values: Iterable[float], digits: int) -> list[float | None]:
     """Return numbers with so many digits, None for what cannot be drawn; whole ones without a point."""
-    return [_short(float(f"{value:.{digits}g}")) if abs(value) <= LARGEST_DRAWN else None for value in values]
+    return [_short(float(f"{value:.{digits}g}")) if abs(value) <= columns.LARGEST_DRAWN else None for value in values]
 
 
 def _short(value: float) -> float:

@@ -84,10 +84,7 @@ class Segments(_Choice):
 
 
 class Choices(_Choice):
-    """Answers to a question, one below the other. One may be chosen until the right one is known.
-
-    `right`: the right one; "" while that is open. `counts`: how many chose each, where that is shown.
-    """
+    """Answers one below the other, of which one may be chosen until the `right` one is known; `counts`: of a class."""
 
     kind, shown = "choices", ("label", "right", "counts")
     right = param.String(default="")

@@ -74,10 +74,7 @@ class Note(FormPart):
 
 
 class Link(FormPart):
-    """A link, written out with a button that copies it; `address` is taken from the page's own.
-
-    `reach`: where others find that page, which may be open here under a name that means this machine everywhere.
-    """
+    """A link with a button that copies it; `reach`: where others find a page that is open here as this machine's."""
 
     kind, shown = "link", ("label", "address", "reach")
     address = param.String(default="")
@@ -143,11 +140,7 @@ class ProgressBar(FormPart):
 
 
 class Button(FormPart):
-    """A button with a text.
-
-    `variant`: "outlined", "contained" or "text"; `description`: shown while the button has pointer or focus, also
-    while it is disabled; `width`: in pixels; by default all there is in a row.
-    """
+    """A button; its `description` is seen while it has pointer or focus, also where it is disabled."""
 
     kind, shown = "button", ("label", "variant", "description", "disabled", "width", "wide")
     variant = param.Selector(default="outlined", objects=["outlined", "contained", "text"])
@@ -216,11 +209,7 @@ class Expander(Group):
 
 
 class Form(ScriptedComponent):
-    """Parts one below the other.
-
-    `parts`: they may come, go and change at any time; `drawn`: what the browser draws, as JSON: the parts that are
-    visible, and how many answers of a person were read.
-    """
+    """Parts one below the other, which come and go; `drawn`: those seen, as JSON, and how many answers were read."""
 
     drawn = param.String(default="")
 

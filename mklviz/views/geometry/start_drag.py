@@ -27,11 +27,7 @@ HINT, LET_GO = "Drag me", "Let go to start here"
 
 
 class StartDrag:
-    """The handle and its buttons; `redraw` is called when other paths are to be drawn.
-
-    `held` says whether it is being dragged, `words` what is in the way. `on_race` is called with the race that all tabs
-    are to show; without it there is no handle.
-    """
+    """The handle and its buttons; `on_race` takes the race that all tabs are to show: without it there is no handle."""
 
     def __init__(self, redraw: Callable[[], None]) -> None:
         self.handle = DragHandle(label="Start of the paths", hint=HINT)

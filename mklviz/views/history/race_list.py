@@ -24,16 +24,12 @@ PAGE = 40  # rows that are sent at once
 
 
 class RaceList(ScriptedComponent):
-    """Races as rows that scroll; only those in view are drawn, and only their neighbours sent.
-
-    `total`: how many there are; `version`: grows when rows say something else; `first`: the first page of rows;
-    `chosen`: keys of the races that are ticked. `act` is called with "open" or "pin" and the key of a race.
-    """
+    """Races as rows that scroll, of which those in view are drawn; `act` takes "open" or "pin", and a race's key."""
 
     total = param.Integer(default=0)
-    version = param.Integer(default=0)
-    first = param.List(default=[])
-    chosen = param.List(default=[])
+    version = param.Integer(default=0, doc="Grows when rows say something else")
+    first = param.List(default=[], doc="The first page of rows")
+    chosen = param.List(default=[], doc="Keys of the races that are ticked")
 
     _esm = CONTROLS + beside(__file__, "race_list.js")
     _stylesheets: ClassVar[list[str]] = [beside(__file__, "race_list.css")]

@@ -1,6 +1,5 @@
 // A handle on a figure, which tells where it is let go; small problems are solved here as it moves (`solvedPaths`).
 export function render({ model, el }) {
-  const STEP = 0.02, LARGE = 0.1  // of the frame, by an arrow key
   const REST = 700  // milliseconds after the last key, by when a move by keys has ended
   const handle = document.createElement("button")
   handle.type = "button"
@@ -8,7 +7,7 @@ export function render({ model, el }) {
   handle.setAttribute("aria-roledescription", tr("handle in two directions"))
   handle.setAttribute("aria-valuemin", "0")
   handle.setAttribute("aria-valuemax", "100")
-  let view = null, at = [], held = null, moved = false, resting = 0, undo = () => {}
+  let view = null, at = [], resting = 0, undo = () => {}
 
   const figure = () => window.Bokeh.index.query_one((one) => one.model.id === model.figure)
   const inside = (value, { start, end }) => Math.min(Math.max(value, Math.min(start, end)), Math.max(start, end))
@@ -120,35 +119,14 @@ export function render({ model, el }) {
       inside(frame.y_scale.invert(event.clientY - box.top), shown.y_range)]
   }
 
-  handle.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0 || view === null) return
-    event.stopPropagation()
-    handle.setPointerCapture(event.pointerId)
-    held = { x: event.clientX, y: event.clientY }
-  })
-  handle.addEventListener("pointermove", (event) => {
-    if (held === null || (!moved && event.clientX === held.x && event.clientY === held.y)) return
-    moved = true
-    move(place(event), false)
-  })
-  const release = () => {
-    if (moved) move(at, true)  // a click alone moves nothing
-    held = null
-    moved = false
-  }
-  handle.addEventListener("pointerup", release)
-  handle.addEventListener("pointercancel", release)
-  handle.addEventListener("keydown", (event) => {
-    const along = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key]
-    if (along === undefined || view === null || event.ctrlKey || event.metaKey || event.altKey) return
-    event.preventDefault()
-    event.stopPropagation()
-    const { x_range, y_range } = view.model, size = event.shiftKey ? LARGE : STEP
-    move([inside(at[0] + size * along[0] * (x_range.end - x_range.start), x_range),
-      inside(at[1] + size * along[1] * (y_range.end - y_range.start), y_range)], false)
+  const by = (along, up) => {  // shares of the frame
+    const { x_range, y_range } = view.model
+    move([inside(at[0] + along * (x_range.end - x_range.start), x_range),
+      inside(at[1] + up * (y_range.end - y_range.start), y_range)], false)
     clearTimeout(resting)
     resting = setTimeout(() => move(at, true), REST)
-  })
+  }
+  const held = draggable(handle, { to: (event) => move(place(event), false), by, end: () => move(at, true), may: () => view !== null })
 
   const describe = () => {
     handle.setAttribute("aria-label", model.label)
@@ -157,7 +135,7 @@ export function render({ model, el }) {
     handle.dataset.hint = model.hint
   }
   const stand = () => {
-    if (held !== null || moving) return
+    if (held() || moving) return
     at = model.place
     past = drags
     told.textContent = ""

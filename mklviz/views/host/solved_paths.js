@@ -7,6 +7,37 @@ const nearestMix = (shares) => {  // the nearest shares that sum to one, none of
   })
   return shares.map((value) => Math.max(value - shift, 0))
 }
+// Lets mouse, finger and arrow keys drag a node while it `may`. `begin`: before each drag; `to`: where the pointer is; `end`:
+// it was let go; `by`: along and up, by a key. Returns whether a pointer holds it.
+const draggable = (node, { begin = () => {}, to, by, end = () => {}, may = () => true }) => {
+  const KEY = 0.02, TOWARDS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }
+  let held = null, dragged = false  // where the pointer was pressed
+  node.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0 || !may()) return
+    event.preventDefault()
+    event.stopPropagation()
+    node.focus()
+    node.setPointerCapture(event.pointerId)
+    held = { x: event.clientX, y: event.clientY }
+  })
+  node.addEventListener("pointermove", (event) => {
+    if (held === null || (!dragged && event.clientX === held.x && event.clientY === held.y)) return
+    if (!dragged) begin()  // a click alone moves nothing
+    dragged = true
+    to(event)
+  })
+  const release = () => { if (dragged) end(); held = null; dragged = false }
+  for (const name of ["pointerup", "pointercancel"]) node.addEventListener(name, release)
+  node.addEventListener("keydown", (event) => {
+    const towards = TOWARDS[event.key]
+    if (!towards || !may() || event.ctrlKey || event.metaKey || event.altKey) return
+    event.preventDefault()
+    event.stopPropagation()
+    if (!event.repeat) begin()
+    by(...towards.map((way) => KEY * (event.shiftKey ? 5 : 1) * way))
+  })
+  return () => held !== null
+}
 // The text of a worker that solves a problem: the solvers, the `problem` and what answers each message.
 const solvingText = (solver, { kernels, y, C }, answer) => {  // no module: browsers load none from a page on the disk
   const whole = (n, { of, values }) => {
@@ -39,9 +70,7 @@ const newestFirst = (text, drawn) => {
     }
     return made
   }
-  const ask = (message) => { newest = message; next() }
-  ask.end = () => worker?.terminate()
-  return ask
+  return Object.assign((message) => { newest = message; next() }, { end: () => worker?.terminate() })
 }
 // Returns what takes a start, and words that come back with its paths to `drawn`.
 const solvedPaths = ({ solver, problem, runs }, drawn) => {
@@ -58,17 +87,14 @@ const solvedPaths = ({ solver, problem, runs }, drawn) => {
   }
   const told = `${solver}\nconst runs = ${JSON.stringify(runs)}`
   const newest = newestFirst(solvingText(told, problem, answer), drawn)
-  const ask = (start, about) => newest({ start, about })
-  ask.end = newest.end
-  return ask
+  return Object.assign((start, about) => newest({ start, about }), { end: newest.end })
 }
-const movedWeight = (path) => path.slice(1).reduce((total, { weights }, t) =>
-  total + weights.reduce((part, value, k) => part + Math.abs(value - path[t].weights[k]) / 2, 0), 0)
+const apart = (one, other) => one.reduce((total, value, k) => total + Math.abs(value - other[k]) / 2, 0)  // weight moved
 // Says how many SVMs each run has solved, and how often it moved all the weight.
 const toldPaths = (runs, found) => {
   const ways = runs.map(({ key, label }, k) => {
-    const times = Math.round(movedWeight(found[key]))
-    const n = found[key].at(-1).solves, solves = k ? `${label}: ${n}` : tr("{label}: {n} solves", { label, n })
+    const path = found[key], times = Math.round(path.slice(1).reduce((total, { weights }, t) => total + apart(weights, path[t].weights), 0))
+    const n = path.at(-1).solves, solves = k ? `${label}: ${n}` : tr("{label}: {n} solves", { label, n })
     return solves + (times > 1 ? tr(", moved all the weight about {times} times", { times }) : "")
   })
   const gap = 100 * Math.max(...runs.map(({ key }) => found[key].at(-1).gap))

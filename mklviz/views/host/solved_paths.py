@@ -49,10 +49,7 @@ def solved_paths(
     map_: WeightMap,
     names: Sequence[str],
 ) -> dict[str, Any] | None:
-    """Return what the handle on a map needs to solve the paths of runs by itself; None where that is too much for it.
-
-    `looks`: the label and the colour of each run; `names`: those of the kernels.
-    """
+    """Return what the handle on a map needs to solve runs of these `looks` itself; None where that is too much."""
     if map_.flat is None or not solves_alone(problem, solvers):
         return None
     runs = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from mklviz.numbers import share_text
@@ -26,8 +26,6 @@ from mklviz.views.lessons.picture import (
 )
 from mklviz.views.look.palette import RunStyle, Theme
 
-__all__ = ["PERCENT", "SOLVES", "accuracy", "certificate", "digits", "gap", "passes", "rough", "strips"]
-
 MOST_BARS = 8
 ABOVE = 0.4  # of the height of a curve, over its top, for a name
 STEP, SOLVES = Axis("step", whole=True), Axis("SVM solves", whole=True)
@@ -48,11 +46,8 @@ def _gap_chart(runs: LessonRuns, x: Axis) -> Chart:
 
 
 def _gap_tables(runs: LessonRuns) -> dict[str, Table]:
-    return {f"gap-{key}": _gap_table(trace) for key, trace in runs.traces.items()}
-
-
-def _gap_table(trace: Trace) -> Table:
-    return step_table(trace, solves=lambda t: trace[t].svm_solves, gap=trace.gap_at, step=lambda t: trace[t].step)
+    traces = runs.traces.items()
+    return {f"gap-{key}": step_table(t, solves="svm_solves", gap=t.gap_at, step="step") for key, t in traces}
 
 
 # -- rough SVMs
@@ -62,12 +57,12 @@ def rough(runs: LessonRuns) -> Picture:
     """Show PGD on rough SVMs beside PGD on exact ones: the gap, and the step size, which is zero where none helps."""
     named = _rough_and_exact(runs)
     tables: dict[str, Table] = {**_gap_tables(runs)}
-    bottom = _bottom(table["step"] for table in tables.values())
+    sizes = [size for table in tables.values() for size in table["step"] if size > 0.0]
+    bottom = min(sizes, default=1.0) / 3.0  # below all others
     for key in runs.traces:
         table = tables[f"gap-{key}"]
         tables[f"vain-{key}"] = {"solves": _where_zero(table), "step": [bottom] * len(_where_zero(table))}
     lines = [run_line(f"gap-{key}", "solves", "gap", style, runs.theme) for key, style in named.items()]
-    sizes = [replace(line, y="step") for line in lines]
     vain = [
         PointMark(f"vain-{key}", "solves", "step", style.colour, marker="x", size=8.0 * runs.theme.scale, width=2.0)
         for key, style in named.items()
@@ -76,7 +71,8 @@ def rough(runs: LessonRuns) -> Picture:
     pgd = {key: style for key, style in named.items() if style.label != runs.styles[key].label}
     names = [Named(f"gap-{key}", "gap", style.label, style.colour) for key, style in pgd.items()]
     note = "A cross at the bottom: no step at all was lower."
-    step_size = Chart("step-size", "Step size", SOLVES, Axis(scale="log"), [*sizes, *vain], note=note)
+    marks = [*(replace(line, y="step") for line in lines), *vain]
+    step_size = Chart("step-size", "Step size", SOLVES, Axis(scale="log"), marks, note=note)
     picture = Picture([[gaps], [step_size]], tables, list(named.values()))
     return with_names(picture, gaps.name, names, runs.theme)
 
@@ -91,11 +87,6 @@ def _rough_and_exact(runs: LessonRuns) -> dict[str, RunStyle]:
         svms = runs.language("rough SVMs") if key == roughest else runs.language("exact SVMs")
         styles[key] = replace(styles[key], label=f"{styles[key].label}, {svms}", marker="")
     return styles
-
-
-def _bottom(columns: Iterable[Sequence[float]]) -> float:
-    """Return a step size below all others."""
-    return min((size for column in columns for size in column if size > 0.0), default=1.0) / 3.0
 
 
 def _where_zero(table: Table) -> list[float]:
@@ -181,8 +172,9 @@ def accuracy(runs: LessonRuns) -> Picture:
     evidence = runs.evidence.get("accuracy", {})
     steps, shares = list(evidence.get("step", [])), list(evidence.get("share", []))
     best = [shares.index(max(shares))] if shares else []
+    fall: Table = {"step": [], "objective": []}
     tables: dict[str, Table] = {
-        "fall": {"step": [], "objective": []} if trace is None else _fall(trace),
+        "fall": fall if trace is None else step_table(trace, step=float, objective="objective"),
         "accuracy": {"step": steps, "share": shares},
         "best": {"step": [steps[t] for t in best], "share": [shares[t] for t in best]},
         "room": {"step": steps[:1], "share": [max(shares) + ABOVE * (max(shares) - min(shares)) for _ in steps[:1]]},
@@ -198,12 +190,8 @@ def accuracy(runs: LessonRuns) -> Picture:
     ]
     y = Axis(numbers="percent")
     tested = Chart("accuracy", "Test samples that are classified correctly", STEP, y, right)
-    fall = Chart("fall", "Objective", STEP, Axis(scale="log", numbers="exact"), [line])
-    return with_names(Picture([[tested], [fall]], tables), tested.name, names, theme)
-
-
-def _fall(trace: Trace) -> Table:
-    return step_table(trace, step=float, objective=lambda t: trace[t].objective)
+    falls = Chart("fall", "Objective", STEP, Axis(scale="log", numbers="exact"), [line])
+    return with_names(Picture([[tested], [falls]], tables), tested.name, names, theme)
 
 
 # -- what is proved
@@ -222,7 +210,8 @@ def certificate(runs: LessonRuns) -> Picture:
     proved = zip(evidence["name"], evidence["gap"], colours, strict=False)
     bars = [NamedBar(name, gap, runs.language.number(share_text(gap)), colour) for name, gap, colour in proved]
     tables: dict[str, Table] = {"proved": bar_table(bars)}
-    tables |= {f"gap-{key}": _own_and_proved(trace) for key, trace in runs.traces.items()}
+    for key, trace in runs.traces.items():  # the gap that each step's own SVM proves, and the run's, by averages too
+        tables[f"gap-{key}"] = step_table(trace, solves="svm_solves", own="gap", gap=trace.gap_at)
     lines = [run_line(f"gap-{key}", "solves", "gap", runs.styles[key], theme) for key in runs.traces]
     names: list[Named] = []
     for key, trace in runs.traces.items():
@@ -242,11 +231,6 @@ def certificate(runs: LessonRuns) -> Picture:
 def _thin(line: LineMark, theme: Theme) -> LineMark:
     """Return a line that stands back behind another of the same run."""
     return replace(line, colour=theme.muted, width=THIN * float(line.width), dash="solid", marker="")  # type: ignore[arg-type]
-
-
-def _own_and_proved(trace: Trace) -> Table:
-    """Return the gap that each step's own SVM proves, and the run's, by averages too."""
-    return step_table(trace, solves=lambda t: trace[t].svm_solves, own=lambda t: trace[t].gap, gap=trace.gap_at)
 
 
 def _room(x: str, y: str, tables: Tables) -> Table:

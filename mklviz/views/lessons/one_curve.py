@@ -24,16 +24,6 @@ from mklviz.views.host.beside import beside
 from mklviz.views.host.solved_paths import problem_data
 from mklviz.views.look.palette import Theme
 
-__all__ = [
-    "CURVE_IN_SHORT",
-    "CURVE_SCRIPT",
-    "CURVE_STYLE",
-    "CURVE_TITLE",
-    "curve_figure",
-    "curve_thumbnail",
-    "two_kernels",
-]
-
 CURVE_TITLE = "Where does the next step go?"
 CURVE_IN_SHORT = "One curve, its cuts, a bound and a level."
 _FIGURE, CURVE_SCRIPT, CURVE_STYLE = (

@@ -27,8 +27,6 @@ from mklviz.views.lessons.picture import (
     with_names,
 )
 
-__all__ = ["few_kernels", "hill", "machines", "path", "solves_bars", "sparse_or_dense", "svm_solves", "valley"]
-
 WIDE = 0.2  # share of a bar that has room for words
 
 
@@ -96,12 +94,8 @@ def machines(runs: LessonRuns) -> Picture:
     longest_first = [BarMark("shares", f"to-{k}", "name", colours[k], height=0.72) for k in kernels][::-1]
     written = TextMark("written", "x", "name", "text", theme.card, NAME_SIZE, bold=True, align="center")
     x = Axis(start=0.0, end=1.02, visible=False)
-    chart = Chart(
-        "machines",
-        "Three machines, one for each class, and one for all: which kernels they use",
-        x,
-        marks=[*longest_first, written],
-    )
+    title = "Three machines, one for each class, and one for all: which kernels they use"
+    chart = Chart("machines", title, x, marks=[*longest_first, written])
     wide = [(i, k) for i in range(len(names)) for k in kernels if shares[i, k] > WIDE]
     words: Table = {
         "name": [names[i] for i, _ in wide],
@@ -136,13 +130,8 @@ def valley(runs: LessonRuns) -> Picture:
         names.append(Named(f"way-{flat[0]}", "objective", f"… {', '.join(flat)}", theme.text))
         tables["room"] = _room_below(ways[EQUAL])
     x, y = Axis(start=0.0, end=1.8, names=("SILP's end", "the other end")), Axis(numbers="exact")
-    chart = Chart(
-        "valley",
-        "Objective along the line from SILP's end to …",
-        x,
-        y,
-        [*lines, LineMark("room", "place", "objective")],
-    )
+    lines.append(LineMark("room", "place", "objective"))
+    chart = Chart("valley", "Objective along the line from SILP's end to …", x, y, lines)
     bars = bar_chart("solves", "SVM solves", theme)
     tables["solves"] = bar_table(solves_bars(runs))
     return with_names(Picture([[bars, chart]], tables), "valley", names, theme)

@@ -31,12 +31,6 @@ from mklviz.views.chart.description import (
 )
 from mklviz.views.look.palette import RunStyle, Theme
 
-__all__ = [
-    *("NAME_SIZE", "CurveName", "LessonRuns", "Named", "NamedBar", "Picture", "PictureMaker", "bar_chart"),
-    *("bar_table", "drawn_steps", "name_mark", "name_table", "point_names", "run_bars", "run_line", "step_table"),
-    *("with_names",),
-]
-
 ROOM = 1.45  # times as long as the longest bar is its axis, for the number behind it
 NAME_SIZE = 13  # pixels of a name in a chart, which drawers scale for a projector
 
@@ -129,8 +123,7 @@ def name_mark(chart: str) -> TextMark:
 
 def point_names(chart: str, theme: Theme, up: float) -> TextMark:
     """Describe the names of a chart's points, centred over them, or below them where `up` is negative."""
-    high = up * theme.scale
-    return TextMark(f"names-{chart}", "x", "y", "name", Column("colour"), NAME_SIZE, bold=True, align="center", up=high)
+    return replace(name_mark(chart), right=0.0, up=up * theme.scale)
 
 
 def name_table(chart: str, names: Sequence[CurveName]) -> Tables:
@@ -144,10 +137,13 @@ def drawn_steps(trace: Trace) -> list[int]:
     return Thinning().whole(len(trace))
 
 
-def step_table(trace: Trace, first: int = 0, **columns: Callable[[int], float]) -> Table:
-    """Return as columns what functions give for the steps that are drawn, from the `first` of these on."""
+def step_table(trace: Trace, first: int = 0, **columns: str | Callable[[int], float]) -> Table:
+    """Return as columns what iterates have, or functions give, at the steps drawn, from the `first` of these on."""
     steps = drawn_steps(trace)[first:]
-    return {name: drawable(of(t) for t in steps) for name, of in columns.items()}
+    return {
+        name: drawable(getattr(trace[t], of) if isinstance(of, str) else of(t) for t in steps)
+        for name, of in columns.items()
+    }
 
 
 def run_line(table: str, x: str, y: str, style: RunStyle, theme: Theme) -> LineMark:
@@ -205,7 +201,9 @@ def _written(
 ) -> Iterator[CurveName]:
     """Yield the names of curves that have points, with their places."""
     shares = _Shares(chart, tables)
-    curves = {_key(mark): shares.curve(mark) for mark in chart.marks if _painted(mark)}
+    painted = [mark for mark in chart.marks if isinstance(mark, (LineMark, PointMark, RuleMark)) and mark.colour]
+    tables_of = [f"rule-{mark.table}" if isinstance(mark, RuleMark) else mark.table for mark in painted]
+    curves = {(of, mark.y): shares.curve(mark) for of, mark in zip(tables_of, painted, strict=True)}
     drawn = [{key: _along(curve * frame) for key, curve in curves.items()} for frame in frames]
     for named in names:
         key, box = (named.table, named.y), np.array([LETTER * len(named.name), LINE]) * size
@@ -251,14 +249,6 @@ def _distances(middles: Array, points: Array, box: Array) -> Array:
         return np.full(len(middles), np.inf)
     apart = np.maximum(np.abs(middles[:, None] - points) - box / 2.0, 0.0)
     return np.sqrt((apart**2).sum(axis=2).min(axis=1))
-
-
-def _painted(mark: Mark) -> bool:
-    return isinstance(mark, (LineMark, PointMark, RuleMark)) and bool(mark.colour)
-
-
-def _key(mark: Mark) -> tuple[str, str]:
-    return f"rule-{mark.table}" if isinstance(mark, RuleMark) else mark.table, getattr(mark, "y", "")
 
 
 class _Shares:

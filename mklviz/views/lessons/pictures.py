@@ -26,11 +26,6 @@ from mklviz.views.lessons.picture import LessonRuns, Picture, PictureMaker, draw
 from mklviz.views.look.palette import LIGHT, Theme
 from mklviz.views.look.styles import run_styles, solver_of
 
-__all__ = [
-    *("PICTURES", "kernel_titles", "picture_of", "recorded_picture", "recorded_runs", "small_picture", "thumbnail"),
-    *("triangle", "triangle_mesh"),
-]
-
 WIDTH, HEIGHT = 320, 180  # pixels of a small picture
 _LEFT_OUT = {"numbers", "corners"}
 _TOLD = ("names-", "best", "written", "fall", "room")  # tables that tell the answer

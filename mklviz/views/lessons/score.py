@@ -10,7 +10,7 @@ from typing import Any
 import param
 
 from mklviz.language import ENGLISH, Language
-from mklviz.scenarios import Scenario, scenarios
+from mklviz.scenarios import Scenario, lessons
 from mklviz.views.form import Button, FormRow
 from mklviz.views.host.beside import beside
 from mklviz.views.host.components import ScriptedComponent
@@ -19,17 +19,12 @@ from mklviz.views.look.styles import MILESTONES, row_html, table_html
 from mklviz.views.sidebar.controls import note, say
 from mklviz.views.sidebar.scenario_panel import LessonPanel
 
-__all__ = ["LessonScore"]
-
 Guesses = dict[str, tuple[str | None, str]]
 """The guess, None where nothing was guessed, and the right answer of each lesson that was done, by its name."""
 
 
 class KeptGuesses(ScriptedComponent):
-    """Invisible part of a page that brings the guesses from the browser's storage, and writes them there.
-
-    `lessons` are those that there are, by their names; `on_found` is called with the guesses of an earlier page.
-    """
+    """Invisible part of a page that brings the guesses on lessons from the browser's storage, and keeps them there."""
 
     kept = param.String(default="", doc="The guesses as JSON; an empty object clears the storage")
     asked = param.Boolean(default=False, doc="Whether the page can take kept guesses")
@@ -82,7 +77,7 @@ class LessonScore:
         self._choose, self._next, self._language = choose, "", language
         self._panel: LessonPanel | None = None
         self._forgotten = ""  # the lesson whose answer was on the page when everything was forgotten
-        self.storage = KeptGuesses(_lessons(), self._recall)
+        self.storage = KeptGuesses(lessons(), self._recall)
         self.count = note()
         self.next = Button(self._go_on, label=language("Next lesson"), variant="outlined", visible=False)
         self.forget = Button(self._clear, label=language("Forget"), variant="text", description=language(_FORGET))
@@ -122,13 +117,13 @@ class LessonScore:
 
     def _tell(self, panel: LessonPanel) -> None:
         """Say how many lessons are done, and offer the one that comes next."""
-        lessons, answered = _lessons(), bool(panel.guess.right)
-        after = [*lessons, *lessons]
-        after = after[after.index(panel.scenario.name) + 1 :] if panel.scenario.name in lessons else after
+        known, answered = lessons(), bool(panel.guess.right)
+        after = [*known, *known]
+        after = after[after.index(panel.scenario.name) + 1 :] if panel.scenario.name in known else after
         self._next = next((name for name in after if name not in self.done), "")
         guesses = sum(guess is not None for guess, _ in self.done.values())
         # the first has no race
-        told = self._language("Lessons 2 to {last}: {done} done", last=len(lessons) + 1, done=len(self.done))
+        told = self._language("Lessons 2 to {last}: {done} done", last=len(known) + 1, done=len(self.done))
         if guesses:
             told += self._language.several(
                 "; {right} of {n} guess right", "; {right} of {n} guesses right", guesses, right=self.right
@@ -137,23 +132,19 @@ class LessonScore:
         self.next.visible = bool(answered and self._choose and self._next)
         self.forget.visible = bool(self.done)
         self.line.visible = answered or bool(self.done)
-        self._sum_up(lessons)
+        self._sum_up(known)
 
-    def _sum_up(self, lessons: dict[str, Scenario]) -> None:
-        language, self.summary.visible = self._language, all(name in self.done for name in lessons)
+    def _sum_up(self, known: dict[str, Scenario]) -> None:
+        language, self.summary.visible = self._language, all(name in self.done for name in known)
         if self.summary.visible:
-            rows = (_row(lesson.title, *self.done[name], language) for name, lesson in lessons.items())
-            words = cards.lines(language("You guessed {right} of {n} right.", right=self.right, n=len(lessons)))
+            rows = (_row(lesson.title, *self.done[name], language) for name, lesson in known.items())
+            words = cards.lines(language("You guessed {right} of {n} right.", right=self.right, n=len(known)))
             heads = [(language(name), "") for name in _HEADS]
             self._table.object = words + table_html(language("Lessons"), heads, rows, MILESTONES)
 
     def _go_on(self, *_: Any) -> None:
         if self._choose is not None and self._next:
             self._choose(self._next)
-
-
-def _lessons() -> dict[str, Scenario]:
-    return {name: each for name, each in scenarios().items() if each.question is not None}
 
 
 def _row(title: str, guess: str | None, right: str, language: Language) -> str:

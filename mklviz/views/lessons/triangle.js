@@ -5,11 +5,11 @@ const svgPart = (tag, properties = {}, parent = null) => {
   parent?.append(node)
   return node
 }
+const STAR = "M0-11l2.6 7.1 7.6.3-6 4.6 2.1 7.3L0 4.1l-6.3 4.2 2.1-7.3-6-4.6 7.6-.3z"
 const svgLine = (points) => points.map(([x, y], k) => `${k ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("")
 // A handle that mouse, finger and arrow keys move. `begin`: before each drag; `to`: where the pointer is; `by`: along and up;
 // `within`: where it can be taken hold of.
 const svgHandle = (svg, label, { begin, to, by }, hint = tr("drag the start"), within = { x: -32, y: -32, width: 64, height: 64 }) => {
-  const KEY = 0.02, TOWARDS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }
   const handle = svgPart("g", { class: "handle", role: "slider", tabindex: 0, "aria-label": label, "aria-valuemin": 0, "aria-valuemax": 100 }, svg)
   svgPart("circle", { class: "knob", r: 9 }, handle)
   const words = svgPart("text", { x: 17, y: 5 }, handle)
@@ -17,28 +17,8 @@ const svgHandle = (svg, label, { begin, to, by }, hint = tr("drag the start"), w
   const reach = document.createElement("div")  // on top, as touch-action does nothing on what is not HTML
   reach.className = "reach"
   svgPart("foreignObject", within, handle).append(reach)
-  let held = null, dragged = false  // where the pointer was pressed
-  handle.addEventListener("pointerdown", (event) => {
-    event.preventDefault()
-    handle.focus()
-    handle.setPointerCapture(event.pointerId)
-    held = { x: event.clientX, y: event.clientY }
-  })
-  handle.addEventListener("pointermove", (event) => {
-    if (held === null || (!dragged && event.clientX === held.x && event.clientY === held.y)) return
-    if (!dragged) begin()  // a click alone moves nothing
-    dragged = true
-    to(new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse()))
-  })
-  for (const name of ["pointerup", "pointercancel"]) handle.addEventListener(name, () => { held = null; dragged = false })
-  handle.addEventListener("keydown", (event) => {
-    const towards = TOWARDS[event.key]
-    if (!towards) return
-    event.preventDefault()
-    event.stopPropagation()
-    if (!event.repeat) begin()
-    by(...towards.map((way) => KEY * (event.shiftKey ? 5 : 1) * way))
-  })
+  const place = ({ clientX, clientY }) => new DOMPoint(clientX, clientY).matrixTransform(svg.getScreenCTM().inverse())
+  draggable(handle, { begin, to: (event) => to(place(event)), by })
   return { handle, words }
 }
 // The triangle of three kernels in a figure: plays recorded paths, and draws those from another start.
@@ -48,7 +28,6 @@ const playTriangle = (figure, data, solver) => {
   const STEPS_A_SECOND = 2, STILL = matchMedia("(prefers-reduced-motion: reduce)")
   const at = ([, second, third]) => [left + side * (second + third / 2), foot - side * Math.sqrt(0.75) * third]
   const percent = (share) => `${Math.round(100 * share)} %`
-  const STAR = "M0-11l2.6 7.1 7.6.3-6 4.6 2.1 7.3L0 4.1l-6.3 4.2 2.1-7.3-6-4.6 7.6-.3z"
 
   // -- the paths
 

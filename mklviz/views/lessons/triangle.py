@@ -27,8 +27,6 @@ from mklviz.views.host.solved_paths import SOLVED_PATHS, problem_data
 from mklviz.views.lessons.pictures import kernel_titles, triangle_mesh
 from mklviz.views.look.palette import DASHES, RunStyle
 
-__all__ = ["TRIANGLE_SCRIPT", "TRIANGLE_STYLE", "Heights", "triangle_data", "triangle_figure", "triangle_svg"]
-
 TRIANGLE_SCRIPT = SOLVED_PATHS + beside(__file__, "triangle.js")
 TRIANGLE_STYLE = beside(__file__, "triangle.css")
 Heights = Sequence[Sequence[float]]  # the objective on the triangle, see `triangle_mesh`

@@ -97,8 +97,6 @@ def grid(*objects: Any, columns: str, **params: Any) -> pn.Column:
 _TYPOGRAPHY = {
     "fontFamily": FONT,
     "fontSize": 14,
-    "h1": {"fontSize": "1.05rem", "fontWeight": 700, "lineHeight": 1.2, "letterSpacing": 0},
-    "h2": {"fontSize": "0.72rem", "fontWeight": 700, "lineHeight": 1.4, "letterSpacing": "0.06em"},
     "button": {"textTransform": "none", "fontWeight": 600},
 }
 _COMPONENTS = {
@@ -114,7 +112,6 @@ _COMPONENTS = {
     "MuiListItemText": {
         "styleOverrides": {"root": {"margin": "2px 14px !important"}, "primary": {"fontSize": "0.88rem"}}
     },
-    "MuiListSubheader": {"styleOverrides": {"root": {"lineHeight": "30px"}}},
 }
 
 

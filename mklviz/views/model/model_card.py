@@ -69,7 +69,8 @@ class ModelSection:
     title: str
     draws: str  # the function of `mklviz.views.model.model_sections` that draws it
     columns: str  # of its figures, as CSS ``repeat`` takes them
-    refuses: Callable[[Session], str | None]  # why there is nothing to show, "" if there is; None hides the card
+    # why there is nothing to show, "" if there is; None hides the card
+    refuses: Callable[[Session], str | None] = lambda _session: ""
     resting: bool = False  # whether it waits until the race rests
     coarse: Callable[[Subject, ProgressReport], CoarseModel] | None = None  # draws quickly while the step changes
 

@@ -8,20 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from mklviz.analysis import kernel_weights
 from mklviz.analysis.decisions import MOST_POINTS, judge, surface
-from mklviz.analysis.kernel_weights import (
-    MOST_KERNELS,
-    Alignments,
-    align,
-    by_family,
-    by_feature,
-    by_kernel,
-    described,
-    heaviest,
-    ordered_gram,
-    rivals,
-    sampled,
-)
 from mklviz.contract import ACTIVE_WEIGHT
 from mklviz.typing import Array
 from mklviz.views.model.decision_pictures import draw_confusion, draw_decision, draw_predicted, draw_roc
@@ -43,14 +31,14 @@ def weights(subject: Subject, report: Report) -> ShownModel:
     colour, noun = subject.style.colour, subject.prepared.problem.noun
     used = int((d > ACTIVE_WEIGHT).sum())
     title = f"Heaviest {noun}s" if used > BARS else f"{noun.capitalize()}s in use"
-    bars = by_kernel(d, bank.names, BARS)
+    bars = kernel_weights.by_kernel(d, bank.names, BARS)
     pictures = [draw_bars(bars, noun, colour, theme, title)]
     words = f"{used:,} of {len(d):,} {noun}s {'is' if used == 1 else 'are'} in use."
-    if len(described(bank)):
+    if len(kernel_weights.described(bank)):
         report(0.3)
-        pictures.append(draw_grid(by_feature(d, bank), theme, "By feature and kernel"))
+        pictures.append(draw_grid(kernel_weights.by_feature(d, bank), theme, "By feature and kernel"))
         report(0.6)
-        pictures.append(draw_bars(by_family(d, bank), "family", colour, theme, "By family"))
+        pictures.append(draw_bars(kernel_weights.by_family(d, bank), "family", colour, theme, "By family"))
     return ShownModel(words, _figures(pictures))
 
 
@@ -62,7 +50,7 @@ def decisions(subject: Subject, report: Report) -> ShownModel:
     pictures = [draw_decision(decision, prepared.problem, subject.theme, "Training samples", *names)]
     report(0.6)
     if len(prepared.test.y):
-        some = sampled(len(prepared.test.y), MOST_POINTS)
+        some = kernel_weights.sampled(len(prepared.test.y), MOST_POINTS)
         unseen = np.zeros(len(some), dtype=bool)
         decision = replace(decision, points=prepared.test.X[some], targets=prepared.test.y[some], support=unseen)
         decision = replace(decision, total=len(prepared.test.y))
@@ -96,14 +84,14 @@ def grams(subject: Subject, report: Report) -> ShownModel:
     whole = {"sum": "Weighted sum", "product": "Product", "parametric": "Learned kernel"}[bank.kind]
     parts: list[tuple[str, Array]] = [(whole, d)]
     if bank.kind != "parametric":
-        for k in heaviest(d, HEAVIEST):
+        for k in kernel_weights.heaviest(d, HEAVIEST):
             alone = np.zeros_like(d)
             alone[k] = d[k]  # of a product a factor has its weight inside
             parts.append((f"{d[k]:.3f} × {bank.names[int(k)]}", alone))
     pictures = []
     for index, (title, of) in enumerate(parts):
         report(index / len(parts))
-        shown = ordered_gram(bank, of, y, classes, most=SIDE)
+        shown = kernel_weights.ordered_gram(bank, of, y, classes, most=SIDE)
         pictures.append(draw_gram(shown, theme, title, GRAM_HEIGHT, bar=False))
     order = "ordered by class" if classes else "ordered by target"
     some = f"{shown.samples:,} of {shown.total:,}" if shown.samples < shown.total else f"{shown.total:,}"
@@ -114,10 +102,10 @@ def grams(subject: Subject, report: Report) -> ShownModel:
 def similarities(subject: Subject, report: Report) -> ShownModel:
     """Draw how alike the kernels are that are in use, or come closest to it."""
     problem, d = subject.prepared.problem, subject.iterate.weights
-    used = len(heaviest(d, MOST_KERNELS))
-    alignments = align(problem.bank, rivals(problem, subject.iterate), report, ahead=used)
+    used = len(kernel_weights.heaviest(d, kernel_weights.MOST_KERNELS))
+    alignments = kernel_weights.align(problem.bank, kernel_weights.rivals(problem, subject.iterate), report, ahead=used)
     picture = draw_similarity(alignments, subject.theme, "")
-    some = sampled(problem.n, 300)
+    some = kernel_weights.sampled(problem.n, 300)
     first = f"the {used:,} in use first, then" if 0 < used < len(alignments.kernels) else "in use and"
     words = (
         f"Centred alignment on {len(some):,} samples, 1 for kernels that are the same up to a scale, of the kernels"
@@ -126,7 +114,7 @@ def similarities(subject: Subject, report: Report) -> ShownModel:
     return ShownModel(words, _figures([picture]))
 
 
-def twins_text(alignments: Alignments, d: Array, sparse: bool) -> str:
+def twins_text(alignments: kernel_weights.Alignments, d: Array, sparse: bool) -> str:
     """Say how the heaviest kernel with a near twin shares the weight with it."""
     shares = d[alignments.kernels]
     for index in np.argsort(-shares, kind="stable")[: int((shares > ACTIVE_WEIGHT).sum())]:

@@ -50,12 +50,7 @@ CLASSES = len(CLASS_MARKERS)  # that can be told apart
 
 
 class PointsFigure:
-    """The figure.
-
-    `classes`: in the order of their colours; `corners` two (2,): what is shown of the plane; `on_change`: called when a
-    person has changed the points, or the page has been told others, `on_drag` with what `Points.moved` takes while one
-    is dragged; `source`: the points, with columns x, y and label.
-    """
+    """The figure; `on_change` is called when a person has changed the points, `on_drag` while one is dragged."""
 
     def __init__(
         self,

@@ -22,16 +22,7 @@ from mklviz.record import Trace
 from mklviz.typing import Array
 from mklviz.views.chart.axes import PERCENT, SHORT, X_AXES
 from mklviz.views.chart.description import Axis, Chart, ContourMark, LineMark, Mark, PointMark
-from mklviz.views.geometry.map_chart import (
-    AT,
-    contour_table,
-    corner_marks,
-    corner_tables,
-    height_axis,
-    objective_table,
-    segment_chart,
-    segment_tables,
-)
+from mklviz.views.geometry import map_chart
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.styles import run_styles, traces_of
 from mklviz.views.pictures.style import HEIGHT, check_ground, draw_holoviews, dressed, marked_line, theme_of
@@ -146,17 +137,17 @@ def simplex(*traces: Any, problem: Problem | None = None, dark: bool = False) ->
     runs, theme = traces_of(*traces), theme_of(dark)
     names = _three(runs.values())
     styles = run_styles(runs, theme)
-    marks: list[Mark] = [*corner_marks(theme)]
-    tables = corner_tables(names, below=0.07, above=0.06)
+    marks: list[Mark] = [*map_chart.corner_marks(theme)]
+    tables = map_chart.corner_tables(names, below=0.07, above=0.06)
     if problem is not None:
         check_ground(problem, runs.values(), 3)
-        marks.insert(0, ContourMark("ground", *AT, "objective", colour=theme.muted, alpha=0.55))
-        tables["ground"] = contour_table(Landscape(problem, _TRIANGLE).finest())
+        marks.insert(0, ContourMark("ground", *map_chart.AT, "objective", colour=theme.muted, alpha=0.55))
+        tables["ground"] = map_chart.contour_table(Landscape(problem, _TRIANGLE).finest())
     for key, trace in runs.items():
         marks[-1:-1] = _path_marks(key, styles[key], theme)
         points = np.array([_TRIANGLE.position(iterate.weights) for iterate in trace])
-        tables[f"path-{key}"] = dict(zip(AT, points.T.tolist(), strict=True))
-        tables[f"end-{key}"] = dict(zip(AT, points[-1:].T.tolist(), strict=True))
+        tables[f"path-{key}"] = dict(zip(map_chart.AT, points.T.tolist(), strict=True))
+        tables[f"end-{key}"] = dict(zip(map_chart.AT, points[-1:].T.tolist(), strict=True))
     x, y = Axis(start=-0.35, end=1.35, visible=False), Axis(start=-0.14, end=1.0, visible=False)
     chart = Chart("simplex", x=x, y=y, marks=marks, equal_units=True)
     return draw_holoviews(chart, tables, theme, height=HEIGHT + 40, legend_position="top_left")
@@ -166,9 +157,9 @@ def _path_marks(key: str, style: RunStyle, theme: Theme) -> list[Mark]:
     """Describe the line through all steps, their markers, and where the run ended."""
     colour, marker = style.colour, style.marker
     return [
-        LineMark(f"path-{key}", *AT, colour, style.dash, width=1.8, label=style.label),
-        PointMark(f"path-{key}", *AT, colour, fill=colour, marker=marker, label=style.label),
-        PointMark(f"end-{key}", *AT, theme.card, fill=colour, marker=marker, size=14.0),
+        LineMark(f"path-{key}", *map_chart.AT, colour, style.dash, width=1.8, label=style.label),
+        PointMark(f"path-{key}", *map_chart.AT, colour, fill=colour, marker=marker, label=style.label),
+        PointMark(f"end-{key}", *map_chart.AT, theme.card, fill=colour, marker=marker, size=14.0),
     ]
 
 
@@ -234,9 +225,9 @@ def segment(problem: Problem, trace: Trace, step: int | None = None, dark: bool 
     lines = [cuts.of(one.dual) for one in steps] if keeps_cuts(trace[:2]) else []
     shown = step_of(steps, ground, lines, lambda share: float(np.interp(share, x[0], z[0])))
     (style,) = run_styles({trace.solver: trace}, theme).values()
-    chart = segment_chart(trace.solver, style, theme, trace.kernel_names)
-    heights = replace(height_axis(float(z.min()), float(z.max())), label="objective")
-    tables = segment_tables(shown, first) | {"objective": objective_table(x[0], z[0])}
+    chart = map_chart.segment_chart(trace.solver, style, theme, trace.kernel_names)
+    heights = replace(map_chart.height_axis(float(z.min()), float(z.max())), label="objective")
+    tables = map_chart.segment_tables(shown, first) | {"objective": map_chart.objective_table(x[0], z[0])}
     del tables["passed"]  # rings need a mouse
     chart = replace(chart, title=f"{trace.label}, step {last}", y=heights)
     return draw_holoviews(chart, tables, theme, show_legend=False)

@@ -5,9 +5,8 @@ Heat maps and surfaces stand in it as images of one pixel a field, lines, points
 
 from __future__ import annotations
 
+import io
 import re
-import struct
-import zlib
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
@@ -29,6 +28,7 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 from numpy.typing import NDArray
+from PIL import Image
 
 from mklviz.views.chart.axes import PERCENT, Span, axis_share, axis_ticks, tick_text
 from mklviz.views.chart.description import AreaMark, Axis, Chart, Column, LineMark, Mark, PointMark, Table, TextMark
@@ -398,23 +398,13 @@ def _fields(glyph: Any, data: Mapping[str, Any], frame: _StillAxes) -> Iterator[
 
 
 def _image(values: NDArray[Any], mapper: Any, left: float, top: float, width: float, height: float) -> str:
-    place = f'x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}"'
-    address = b64encode(_png(values, mapper)).decode()
-    looks = 'preserveAspectRatio="none" style="image-rendering: pixelated"'
-    return f'<image {place} {looks} href="data:image/png;base64,{address}"/>'
-
-
-def _png(values: NDArray[Any], mapper: Any) -> bytes:
     """Return values as an image with the mapper's palette, the first row at the top; what is nan lets all through."""
-    palette, shades = mapper.palette, _place(values, mapper)
-    lines = b"".join(b"\0" + row.tobytes() for row in shades)
-    colours = b"".join(bytes.fromhex(colour.lstrip("#")[:6]) for colour in palette) + b"\0\0\0"
-    clear = b"\xff" * len(palette) + b"\0"
-    head = struct.pack(">2I5B", shades.shape[1], shades.shape[0], 8, 3, 0, 0, 0)
-    parts = ((b"IHDR", head), (b"PLTE", colours), (b"tRNS", clear), (b"IDAT", zlib.compress(lines, 9)), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body)) for kind, body in parts
-    )
+    image, file = Image.fromarray(_place(values, mapper)), io.BytesIO()  # of places in the palette
+    image.putpalette(b"".join(bytes.fromhex(colour.lstrip("#")[:6]) for colour in mapper.palette) + b"\0\0\0")
+    image.save(file, "PNG", optimize=True, transparency=len(mapper.palette))
+    place = f'x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}"'
+    looks = 'preserveAspectRatio="none" style="image-rendering: pixelated"'
+    return f'<image {place} {looks} href="data:image/png;base64,{b64encode(file.getvalue()).decode()}"/>'
 
 
 _GLYPHS: Mapping[str, Callable[[Any, Mapping[str, Any], _StillAxes], Iterator[str]]] = {

@@ -72,16 +72,12 @@ def heading() -> str:
 
 
 class TimeBars(JSComponent):
-    """The bars.
+    """The bars."""
 
-    `items`: ``key``, ``label`` and ``swatch`` (an SVG) of each run; `spent`: CPU seconds by part, a list per key, empty
-    where not measured; `hidden`: keys of the runs that are not drawn; `shares`: whether all bars are equally long.
-    """
-
-    items = param.List(default=[])
-    spent = param.Dict(default={})
-    hidden = param.List(default=[])
-    shares = param.Boolean(default=False)
+    items = param.List(default=[], doc="Key, label and swatch (an SVG) of each run")
+    spent = param.Dict(default={}, doc="CPU seconds by part, a list per key, empty where not measured")
+    hidden = param.List(default=[], doc="Keys of the runs that are not drawn")
+    shares = param.Boolean(default=False, doc="Whether all bars are equally long")
     heading = param.String(default="", constant=True)
     why = param.String(default=WHY, constant=True)
     parts = param.List(default=list(LABELS.items()), constant=True)

@@ -61,16 +61,13 @@ class CursorBar(cards.Rooted):
             self._go(0)
 
     def back(self, *_: Any) -> None:
-        self.set_playing(False)
-        self._go(self.step - 1)
+        self.go_to(self.step - 1)
 
     def on(self, *_: Any) -> None:
-        self.set_playing(False)
-        self._go(self.step + 1)
+        self.go_to(self.step + 1)
 
     def start(self, *_: Any) -> None:
-        self.set_playing(False)
-        self._go(0)
+        self.go_to(0)
 
     def end(self, *_: Any) -> None:
         """Follow the end again."""

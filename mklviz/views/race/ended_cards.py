@@ -134,14 +134,8 @@ class MinimaCard(EndedCard[Profile]):
         self._groups: list[list[End]] = []
         self.words, self.between = cards.html(), cards.html()
         self._pane = pn.pane.Bokeh(None, sizing_mode="stretch_width", margin=0, visible=False)
-        self.root = cards.card(
-            cards.html(cards.title("Minima", term="minimum")),
-            self.words,
-            Form(FormRow(self.progress, self.stop)),
-            self._pane,
-            self.between,
-            visible=False,
-        )
+        about, form = cards.html(cards.title("Minima", term="minimum")), Form(FormRow(self.progress, self.stop))
+        self.root = cards.card(about, self.words, form, self._pane, self.between, visible=False)
 
     def _offer(self, race: Race) -> None:
         """Say in how many minima the runs have ended, and compute the objective between the best two."""
@@ -233,13 +227,9 @@ class PathCard(EndedCard[Walk]):
         self.start = Button(self._start, label="Follow the path of C", variant="text")
         self.words = cards.html()
         self.figures = pn.Column(margin=0, sizing_mode="stretch_width")
-        self.root = cards.card(
-            cards.html(cards.heading("Path of C", _ABOUT, term="regularization path")),
-            Form(FormRow(self.solver, self.start, self.progress, self.stop)),
-            self.words,
-            self.figures,
-            visible=False,
-        )
+        about = cards.html(cards.heading("Path of C", _ABOUT, term="regularization path"))
+        form = Form(FormRow(self.solver, self.start, self.progress, self.stop))
+        self.root = cards.card(about, form, self.words, self.figures, visible=False)
 
     def _offer(self, race: Race) -> None:
         if race.problem.convex and race.problem.m <= MOST_KERNELS:

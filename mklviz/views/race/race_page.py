@@ -129,18 +129,10 @@ class RacePage:
         figures = cards.grid(*self.figure_cards.values(), columns="1, 1fr")
         figures.stylesheets = [*figures.stylesheets, _ROWS]
         self.folding = {box: list(box.stylesheets) for box in (figures, top, self.figure_cards["objective"])}
-        self.root = pn.Column(
-            top,
-            figures,
-            self.precision,
-            cards.card(self.weights_title, self._stages[-1]),
-            cards.card(self.table, self.milestones, css_classes=_ASIDE),
-            cards.card(self.bars, css_classes=_ASIDE),
-            self.slot,
-            foot,
-            margin=0,
-            sizing_mode="stretch_width",
-        )
+        weights = cards.card(self.weights_title, self._stages[-1])
+        table = cards.card(self.table, self.milestones, css_classes=_ASIDE)
+        parts = (top, figures, self.precision, weights, table, cards.card(self.bars, css_classes=_ASIDE))
+        self.root = pn.Column(*parts, self.slot, foot, margin=0, sizing_mode="stretch_width")
 
     def _cards(self, corner: Any) -> dict[str, pn.Column]:
         """Return the cards of the figures by name; the corner of the objective says above what it stands."""

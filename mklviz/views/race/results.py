@@ -105,11 +105,7 @@ def result_rows(
     cursor: int | None = None,
     states: Mapping[str, State] | None = None,
 ) -> list[ResultRow]:
-    """Return a row for each trace at the step `cursor`; None stands for the end.
-
-    `motions` say how the weights have moved until the ends; `score` returns the test score of a run's solution as of an
-    iterate, nan where it is not known; `states` are those of a live race.
-    """
+    """Return a row for each trace at the step `cursor`, None for the end; `states` are those of a live race."""
     rows = []
     for key, trace in traces.items():
         state = State(trace.status) if states is None else states[key]

@@ -96,11 +96,11 @@ class KeptRace:
 
 
 class RaceHistory:
-    """Past races as they ended, without the oldest where there are too many; `revision` counts the changes."""
+    """Past races as they ended, without the oldest where there are too many."""
 
     def __init__(self) -> None:
         self.races: list[KeptRace] = []
-        self.revision = self._added = 0
+        self._added = 0
 
     def add(self, name: str, traces: Mapping[str, Trace]) -> KeptRace | None:
         """Add a race; return None where it has no steps, is here already, or is too large."""
@@ -117,7 +117,6 @@ class RaceHistory:
         LEDGER.charge(race, race.size)
         while len(self.races) > MOST or sum(other.size for other in self.races) > MOST_BYTES:
             del self.races[0]
-        self.revision += 1
         return race
 
     def _extend(self, old: KeptRace, new: KeptRace) -> KeptRace | None:
@@ -125,13 +124,11 @@ class RaceHistory:
         if len(new.begun) <= len(old.begun):
             return None
         old.traces = new.traces
-        self.revision += 1
         return old
 
     def forget(self, race: KeptRace) -> None:
         if race in self.races:
             self.races.remove(race)
-            self.revision += 1
 
 
 def overlaid(races: Sequence[KeptRace]) -> dict[str, Trace]:

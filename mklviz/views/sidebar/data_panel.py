@@ -78,22 +78,10 @@ class DataPanel(Section):
         self.refusal = Alert(visible=False)
         self.misfit = note()
         self.proposal = Button(visible=False, variant="contained")
-        self.body = Group(
-            Heading(object=self.title),
-            self.choice,
-            self.file,
-            self.reading.body,
-            self.refusal,
-            self.about,
-            self.misfit,
-            self.proposal,
-            self.table.body,
-            self.positive,
-            self.tested,
-            self.train.box,
-            FormRow(self.seed.box, self.new_seed),
-            self.standardize,
-        )
+        chosen = (self.choice, self.file, self.reading.body, self.refusal, self.about, self.misfit, self.proposal)
+        split = (self.tested, self.train.box, FormRow(self.seed.box, self.new_seed))
+        read = (self.table.body, self.positive)
+        self.body = Group(Heading(object=self.title), *chosen, *read, *split, self.standardize)
         self._show_choices("ionosphere")
         self.choice.param.watch(self._chosen, "value")
         self.positive.param.watch(self.touched, "value")

@@ -186,20 +186,9 @@ class KernelPanel(Section):
         self.repair = Segments(label="negative eigenvalues", options=REPAIR, value=None, visible=False)
         self.precision = Precision()
         self.size, self.storage = note(), note()
-        self.body = Group(
-            Heading(object=self.title),
-            self.combination,
-            self.about,
-            self.degrees.box,
-            self.families,
-            self.add,
-            self.normalize,
-            self.repair_head,
-            self.repair,
-            self.precision.body,
-            self.size,
-            self.storage,
-        )
+        chosen = (self.combination, self.about, self.degrees.box, self.families, self.add)
+        stored = (self.normalize, self.repair_head, self.repair, self.precision.body, self.size, self.storage)
+        self.body = Group(Heading(object=self.title), *chosen, *stored)
         self.count(self.precision, self.degrees, name="revision")
         self.count(self.normalize, self.repair)
         self.combination.param.watch(self._combined, "value")

@@ -157,23 +157,12 @@ class ProblemPanel(Section):
             menu.param.watch(self._chosen, "value")
         self.count(self.C, *self._every(self.loss_parameters), *self._every(self.parameters), name="revision")
         self.count(self.bias, self.balanced)
-        self.body = self._arrange()
-        self._chosen()
-
-    def _arrange(self) -> Group:
-        return Group(
-            Heading(object=self.title),
-            self.loss,
-            self.about_loss,
-            self.misfit,
-            self.C.box,
-            *(field.box for field in self._every(self.loss_parameters)),
-            self.bias,
-            self.balanced,
-            self.weights,
-            self.about_weights,
-            *(field.box for field in self._every(self.parameters)),
+        of_loss, of_weights = (
+            [field.box for field in self._every(fields)] for fields in (self.loss_parameters, self.parameters)
         )
+        loss = (self.loss, self.about_loss, self.misfit, self.C.box, *of_loss, self.bias, self.balanced)
+        self.body = Group(Heading(object=self.title), *loss, self.weights, self.about_weights, *of_weights)
+        self._chosen()
 
     @staticmethod
     def _every(parameters: Mapping[str, Mapping[str, ValueField[Any]]]) -> list[ValueField[Any]]:

@@ -23,20 +23,12 @@ from mklviz.reproduce import ClaimAnswer
 from mklviz.reproduce.recorded import answers_by_paper
 from mklviz.reproduce.statements import how_many_text
 from mklviz.reproduce.verdicts import VERDICTS
-from mklviz.scenarios import Scenario, load_scenario, scenarios
+from mklviz.scenarios import Scenario, lessons, load_scenario
 from mklviz.views.explorer.page import CURVE, HEADER_SCRIPT, LESSONS, SECTIONS, address_of
 from mklviz.views.geometry.map_chart import LOW_AND_HIGH
 from mklviz.views.host.beside import beside
 from mklviz.views.host.solved_paths import DRAG_HANDLE, SOLVER
-from mklviz.views.lessons.one_curve import (
-    CURVE_IN_SHORT,
-    CURVE_SCRIPT,
-    CURVE_STYLE,
-    CURVE_TITLE,
-    curve_figure,
-    curve_thumbnail,
-    two_kernels,
-)
+from mklviz.views.lessons import one_curve
 from mklviz.views.lessons.pictures import kernel_titles, thumbnail
 from mklviz.views.lessons.triangle import TRIANGLE_SCRIPT, TRIANGLE_STYLE, triangle_data, triangle_figure
 from mklviz.views.links.link import LESSON, ON
@@ -48,33 +40,28 @@ RECORDED = "three-kernels"
 """The scenario whose race runs over the triangle."""
 PLAIN = " =:/;,.()-+'"  # signs that an address within CSS may have as they are
 _PAGE, _CSS = beside(__file__, "front.html"), beside(__file__, "front.css")
-_SCRIPTS = TRIANGLE_SCRIPT + CURVE_SCRIPT + beside(__file__, "front.js")
-
-
-def lessons() -> list[Scenario]:
-    """Return the scenarios that ask a question, in the order in which they are taught."""
-    return [scenario for scenario in scenarios().values() if scenario.question is not None]
+_SCRIPTS = TRIANGLE_SCRIPT + one_curve.CURVE_SCRIPT + beside(__file__, "front.js")
 
 
 @cache
 def front_html(section: str, language: Language = ENGLISH) -> str:
     """Return all pages in a language, of which the one that `section` names is seen."""
-    traces, first = recording(RECORDED), lessons()[0]
+    traces, first = recording(RECORDED), next(iter(lessons().values()))
     titles = [*map(language, kernel_titles(traces))]
     return Template(language.marked(_PAGE)).substitute(
         section=section,
         tokens=_tokens(),
-        css=_CSS + TRIANGLE_STYLE + CURVE_STYLE,
-        words=language.script(HEADER_SCRIPT + DRAG_HANDLE + _SCRIPTS + json.dumps(two_kernels()["names"])),
+        css=_CSS + TRIANGLE_STYLE + one_curve.CURVE_STYLE,
+        words=language.script(HEADER_SCRIPT + DRAG_HANDLE + _SCRIPTS + json.dumps(one_curve.two_kernels()["names"])),
         languages=_languages(language),
         links=_links(section, language),
         **_triangle(traces, titles, language),
         **_sentences(traces, titles, language),
         first=first.name,
         first_title=escape(language(first.title)),
-        curve=curve_figure(language),
-        curve_title=language(CURVE_TITLE),
-        thumbnails=_first_card(language) + "".join(_card(k, lesson, language) for k, lesson in enumerate(lessons(), 2)),
+        curve=one_curve.curve_figure(language),
+        curve_title=language(one_curve.CURVE_TITLE),
+        thumbnails=_first_card(language) + "".join(_card(*each, language) for each in enumerate(lessons().values(), 2)),
         lessons=_groups(language),
         claims=_claims(),
         script=f"{{\n{_SCRIPTS}}}",
@@ -140,7 +127,7 @@ def _way(key: str, trace: Trace, language: Language) -> str:
 
 
 def _first_card(language: Language) -> str:
-    words = f"<b>1 {language(CURVE_TITLE)}</b><span>{language(CURVE_IN_SHORT)}</span>"
+    words = f"<b>1 {language(one_curve.CURVE_TITLE)}</b><span>{language(one_curve.CURVE_IN_SHORT)}</span>"
     return f'<li><a href="{address_of(CURVE)}" data-page="{CURVE}" style="--picture: var(--lesson-1)">{words}</a></li>'
 
 
@@ -154,7 +141,7 @@ def _card(number: int, lesson: Scenario, language: Language) -> str:
 def _groups(language: Language) -> str:
     """Return all lessons under the headings under which they are taught, with what each teaches."""
     parts: list[str] = []
-    for group, members in groupby(enumerate(lessons(), 2), key=lambda entry: entry[1].group):
+    for group, members in groupby(enumerate(lessons().values(), 2), key=lambda entry: entry[1].group):
         cards = "" if parts else _first_card(language)
         cards += "".join(_card(number, lesson, language) for number, lesson in members)
         parts.append(f'<h3>{escape(language(group))}</h3><ol class="lessons large">{cards}</ol>')
@@ -167,7 +154,7 @@ def _triangle(traces: Mapping[str, Trace], titles: Sequence[str], language: Lang
     styles = {key: replace(s, colour=f"var(--run-{key})") for key, s in run_styles(traces, LIGHT).items()}
     said = language("recorded on {data} data", data=recipe.data.source.title())
     data = triangle_data(traces, styles, recipe.prepare().problem, said, titles)
-    data["pair"] = two_kernels()
+    data["pair"] = one_curve.two_kernels()
     figure = triangle_figure(traces, styles, ground.get("objective", ()), language)
     return {"triangle": figure, "data": json.dumps(data).replace("<", "\\u003c"), "solver": SOLVER}
 
@@ -187,7 +174,7 @@ def _variables(theme: Theme) -> str:
     low, high = LOW_AND_HIGH[theme.dark]
     colours = {f"mk-{name}": getattr(theme, name) for name in names} | {"mk-low": low, "mk-high": high}
     styles = run_styles(recording(RECORDED), theme)
-    small = [curve_thumbnail(theme), *(thumbnail(lesson.name, theme) for lesson in lessons())]
+    small = [one_curve.curve_thumbnail(theme), *(thumbnail(name, theme) for name in lessons())]
     colours |= {f"lesson-{k}": _address(picture) for k, picture in enumerate(small, 1)}
     colours |= {f"run-{key}": style.colour for key, style in styles.items()}
     colours |= {f"word-{key}": readable(style.colour, theme.page, OF_TEXT) for key, style in styles.items()}

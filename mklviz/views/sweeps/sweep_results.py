@@ -23,16 +23,8 @@ from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme, swatch
 from mklviz.views.look.styles import written_styles
 from mklviz.views.model.model_card import adopt
+from mklviz.views.pictures import sweep_pictures
 from mklviz.views.pictures.style import HEIGHT, WIDTH, in_card
-from mklviz.views.pictures.sweep_pictures import (
-    draw_growth,
-    draw_profile,
-    draw_spread,
-    growth_label,
-    profile_label,
-    profile_of,
-    spread_points,
-)
 from mklviz.views.sweeps.sweep_setup import difference_table, runs_sentence, spread_table
 
 _BARE = {"show_legend": False, "height": HEIGHT}  # the legend stands above the figure, where it has room
@@ -108,19 +100,21 @@ class _Asked:
         self.styles = written_styles(outcomes.solvers, theme)
 
     def profile(self) -> dict[str, Any]:
-        profile = profile_of(self.outcomes, self.against)
-        legend = {solver: profile_label(profile, solver, self.styles[solver]) for solver in profile.solvers}
-        return self._figure(draw_profile(self.outcomes, self.theme, self.against, **_BARE), legend)
+        profile = sweep_pictures.profile_of(self.outcomes, self.against)
+        legend = {
+            solver: sweep_pictures.profile_label(profile, solver, self.styles[solver]) for solver in profile.solvers
+        }
+        return self._figure(sweep_pictures.draw_profile(self.outcomes, self.theme, self.against, **_BARE), legend)
 
     def spread(self) -> dict[str, Any]:
         legend = {solver: style.label for solver, style in self.styles.items()}
-        figure = self._figure(draw_spread(self.outcomes, self.theme, show_legend=False), legend)
-        return {**figure, "points": tuple(spread_points(self.outcomes))}
+        figure = self._figure(sweep_pictures.draw_spread(self.outcomes, self.theme, show_legend=False), legend)
+        return {**figure, "points": tuple(sweep_pictures.spread_points(self.outcomes))}
 
     def growth(self, along: Along) -> dict[str, Any]:
         curves = growths(self.outcomes, along) if self.outcomes.measure.cost else []
-        legend = {each.solver: growth_label(each, self.styles[each.solver], along) for each in curves}
-        return self._figure(draw_growth(self.outcomes, self.theme, along, **_BARE), legend)
+        legend = {each.solver: sweep_pictures.growth_label(each, self.styles[each.solver], along) for each in curves}
+        return self._figure(sweep_pictures.draw_growth(self.outcomes, self.theme, along, **_BARE), legend)
 
     def means(self) -> dict[str, Any]:
         return {"table": spread_table(spreads(self.outcomes), self.styles, self.outcomes.measure)}
@@ -170,10 +164,14 @@ class ResultsView(cards.Rooted):
 
     def _renewed(self, section: SweepSection) -> _SectionCard:
         """Return the card that shows a section: the one on the page, if that can."""
-        old = self._cards.get(section.title)
-        card = _renewed(old, section)
-        if card is not old and section.points:
-            card.figure.on_event("tap", partial(self._tapped, section.title))
+        card = self._cards.get(section.title)
+        if card is None or not _fits(card.figure, section.figure):
+            heading, table = cards.html(), cards.html()
+            root = cards.card(heading, table if section.figure is None else cards.figure(section.figure))
+            card = _SectionCard(heading, table, section.figure, root)
+            if section.points:
+                card.figure.on_event("tap", partial(self._tapped, section.title))
+        card.heading.object, card.table.object = _heading(section), section.table
         return card
 
     def _tapped(self, title: str, event: Any) -> None:
@@ -191,17 +189,6 @@ class _SectionCard:
     table: Any
     figure: Any
     root: Any
-
-
-def _renewed(card: _SectionCard | None, section: SweepSection) -> _SectionCard:
-    """Return the card that shows a section: the one on the page, if that can."""
-    if card is None or not _fits(card.figure, section.figure):
-        heading, table = cards.html(), cards.html()
-        pane = pn.pane.Bokeh(section.figure, sizing_mode="stretch_width", margin=0)
-        root = cards.card(heading, table if section.figure is None else pane)
-        card = _SectionCard(heading, table, section.figure, root)
-    card.heading.object, card.table.object = _heading(section), section.table
-    return card
 
 
 def _fits(old: Any, new: Any) -> bool:

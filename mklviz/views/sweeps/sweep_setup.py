@@ -123,15 +123,11 @@ RECENT = 200  # runs of a solver that an estimate looks at
 
 @dataclass(frozen=True)
 class SweepPlan:
-    """What is known of a sweep that has not begun.
+    """What is known of a sweep that has not begun."""
 
-    `total`: its members; `table`: the results of those that have ended before; `seconds`: CPU time of the others, by
-    earlier runs like them, nan where there are none for a part.
-    """
-
-    total: int
-    table: SweepTable
-    seconds: float
+    total: int  # members
+    table: SweepTable  # of those that have ended before
+    seconds: float  # of CPU time of the others, by earlier runs like them, nan where there are none for a part
 
     def text(self, workers: int) -> str:
         """Return the plan as a sentence, with the time that so many processes need."""

@@ -168,15 +168,9 @@ class Geometry(FigureTab):
         self.frames.heartbeat.on_step_key(self.bar.press)
         self._shown: tuple[Race | None, Theme | None, tuple[int, ...]] = (None, None, ())
         self._offered_at = -1
-        self.pins = pmui.MultiChoice(
-            label="Exact slice through two or three kernels",
-            options={},
-            max_items=3,
-            sizing_mode="stretch_width",
-            max_width=SLICE,
-            margin=(3, 12, 9, 0),
-            stylesheets=[_FIELD],
-        )
+        wide = {"sizing_mode": "stretch_width", "max_width": SLICE, "margin": (3, 12, 9, 0), "stylesheets": [_FIELD]}
+        label = "Exact slice through two or three kernels"
+        self.pins = pmui.MultiChoice(label=label, options={}, max_items=3, **wide)
         self.pins.param.watch(self._pin, "value")
         self.model = Select(label="Cuts and level set of", options={NO_MODEL: ""}, value="", width=360)
         self.model.param.watch(lambda event: self.map.show_model(event.new), "value")

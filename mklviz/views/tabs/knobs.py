@@ -37,12 +37,7 @@ _WEIGHTS = "At the end, of the heaviest kernels. Grey: the position before."
 
 
 class Knobs(FigureTab):
-    """A slider for one knob at a time, the gap it leads to, and the weights at the end.
-
-    `choice` says which knob, `slider` has its positions, and the button `once` solves where that takes too long to
-    follow the slider. `now` is drawn, and `before` faint behind it, unless that is `outdated`. While the slider moves,
-    what takes long is drawn as far as it has come, and solved to its end when the slider rests.
-    """
+    """A slider for one knob at a time, and the gap and weights that it leads to: `now`, and faint those `before`."""
 
     title, order = "Knobs", 12
     rest = 0.4  # seconds without a move after which the slider rests

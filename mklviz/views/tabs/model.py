@@ -41,16 +41,12 @@ def _several(session: Session) -> str | None:
     return "" if bank.kind == "sum" and len(bank) > 1 else None
 
 
-def _always(session: Session) -> str | None:
-    return ""
-
-
 _WIDE = "auto-fit, minmax(min(380px, 100%), 1fr)"
 SECTIONS = (
     ModelSection("Decision surface", "decisions", _WIDE, _in_the_plane, coarse=coarse_decision),
-    ModelSection("Kernel weights", "weights", _WIDE, _always),
+    ModelSection("Kernel weights", "weights", _WIDE),
     ModelSection("On held-out samples", "judged", "auto-fit, minmax(min(300px, 100%), 1fr)", _held_out),
-    ModelSection("Gram matrices", "grams", "auto-fit, minmax(210px, 1fr)", _always, resting=True),
+    ModelSection("Gram matrices", "grams", "auto-fit, minmax(210px, 1fr)", resting=True),
     ModelSection("Kernel similarity", "similarities", _WIDE, _several, resting=True),
 )
 

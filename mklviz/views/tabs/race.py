@@ -74,13 +74,9 @@ class EquivalenceCard(EndedCard[list[Solved]]):
         self.solved: list[Solved] = []
         self.words, self.table = cards.html(), cards.html()
         self.check = Button(self._start_check, label="Solve them to check", variant="text", visible=False)
-        self.root = cards.card(
-            cards.html(cards.title("The same solution in other formulations")),
-            self.words,
-            self.table,
-            Form(FormRow(self.check, self.progress, self.stop)),
-            visible=False,
-        )
+        about = cards.html(cards.title("The same solution in other formulations"))
+        form = Form(FormRow(self.check, self.progress, self.stop))
+        self.root = cards.card(about, self.words, self.table, form, visible=False)
 
     def _offer(self, race: Race) -> None:
         """Find the problems that the best run of the race solves."""
@@ -176,15 +172,8 @@ def _row(mapped: Mapped, solved: Solved | None) -> str:
         afresh = f"{solved.objective:,.6g} ({escape(solved.label)})"
         difference = f"{100 * (solved.objective - mapped.objective) / abs(mapped.objective):+.3f} %"
     label = problem.regularizer.label
-    numbers = (
-        f"{problem.loss.C:,.5g}",
-        escape(shown) or "none",
-        f"{mapped.objective:,.6g}",
-        share_text(mapped.gap),
-        afresh,
-        difference,
-    )
-    return row_html(escape(label[:1].upper() + label[1:]), numbers)
+    there = f"{problem.loss.C:,.5g}", escape(shown) or "none", f"{mapped.objective:,.6g}", share_text(mapped.gap)
+    return row_html(escape(label[:1].upper() + label[1:]), (*there, afresh, difference))
 
 
 class RaceTab(Tab):

@@ -1,7 +1,4 @@
-"""RUNS: the history of all races in the store, which opens in the tabs; files of runs are taken in and given out.
-
-Those of a store that is switched off are the races of this session alone.
-"""
+"""RUNS: the history of all races in the store, or else of this session, and files of runs, taken in and given out."""
 
 from __future__ import annotations
 
@@ -48,11 +45,7 @@ _FOLLOWS = "This page follows another page's race. Races of the past are opened 
 
 
 class Runs(Tab):
-    """The history: a search, the list of races, what can be done with those that are chosen, and words on one of them.
-
-    `list`: the rows; `search`, `state`, `lesson`, `pinned`, `order`: which races are listed, and how; `words`: name,
-    tags and note of the race chosen; `trouble`: what went wrong.
-    """
+    """The history: a search, the list of races, what can be done with those chosen, and words on one of them."""
 
     title, order = "Runs", 30
 

@@ -66,13 +66,8 @@ class Stopping(FigureTab):
         self._grid = cards.grid(columns="auto-fit, minmax(min(400px, 100%), 1fr)")
         self.rule.param.watch(lambda _event: self._turn_to_rule(), "value")
         about = cards.html(cards.heading("When would it have stopped?", _ABOUT))
-        form = Form(
-            FormRow(self.race, self.rule, wrap=True),
-            self._why,
-            FormRow(self.threshold),
-            self._progress,
-            margin=(8, 0, 0, 0),
-        )
+        race = FormRow(self.race, self.rule, wrap=True)
+        form = Form(race, self._why, FormRow(self.threshold), self._progress, margin=(8, 0, 0, 0))
         self.root = cards.column(cards.card(about, form), self._grid, cards.card(self.table), self.frames.heartbeat)
         self._turn_to_rule()
 
@@ -191,11 +186,7 @@ def replay_table(
     score_name: str,
     silent: frozenset[str] = frozenset(),
 ) -> str:
-    """Return an HTML table of where each run would have stopped and with which result.
-
-    `traces`, `styles`: the runs by the same keys, and how they are drawn; `score_name`: what scores are, such as "Test
-    accuracy"; "" where there are none; `silent`: keys of the runs that do not report what the rule looks at.
-    """
+    """Return where each run would have stopped, as HTML; `silent` runs do not report what the rule looks at."""
     heads = [*_HEADS, (score_name, "On samples that were held out")] if score_name else list(_HEADS)
     columns = [("Solver", ""), ("Stops", ""), ("SVM solves", ""), ("CPU seconds", ""), *heads, *heads]
     groups = "".join(

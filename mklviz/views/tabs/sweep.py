@@ -44,11 +44,7 @@ _OPEN = "Show what every solver did on this problem; so does a click on a dot of
 
 
 class SweepTab(FigureTab):
-    """What is swept, how far that is, and what came of it.
-
-    `form` says what is swept; `start`, `pause` and `stop` are its buttons. `measure` and `against` say what `results`
-    compares, and `race` which of the races `open` shows in all tabs.
-    """
+    """What is swept, how far that is, and what came of it."""
 
     title, order = "Sweep", 16
     running = RUNNING_SWEEPS

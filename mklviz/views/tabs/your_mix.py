@@ -219,16 +219,8 @@ class Boundaries(cards.Rooted):
         (x, y), sides = train.X[some].T, (train.y[some] > 0).astype(int)
         self._colours = {"mine": theme.text, "best": theme.text}
         colours = class_colours(theme)
-        self.figure.show(
-            {
-                "samples": {
-                    "x": x.tolist(),
-                    "y": y.tolist(),
-                    "colour": [colours[side] for side in sides],
-                    "marker": [CLASS_MARKERS[side] for side in sides],
-                }
-            }
-        )
+        looks = {"colour": [colours[side] for side in sides], "marker": [CLASS_MARKERS[side] for side in sides]}
+        self.figure.show({"samples": {"x": x.tolist(), "y": y.tolist(), **looks}})
         self.root.objects = [self._words, cards.figure(self.figure.plot)]
 
     def of(self, iterate: Iterate) -> Lines:
