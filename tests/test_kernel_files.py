@@ -297,3 +297,34 @@ def test_a_zero_byte_in_a_matrix_market_file_is_refused() -> None:
     rows = "%%MatrixMarket matrix array real general\n2 2\n1\n0\n\x000\n1\n"
     with pytest.raises(DataError, match="zero byte"):
         read_dataset_bytes(rows.encode(), "x.mtx")
+
+
+WHICH: dict[str, Callable[[int, int], bool]] = {
+    "all": lambda i, j: True,
+    "upper": lambda i, j: i <= j,
+    "lower": lambda i, j: i >= j,
+    "above": lambda i, j: i < j,
+    "below": lambda i, j: i > j,
+}
+
+
+@pytest.mark.parametrize("which", WHICH)
+@pytest.mark.parametrize("called", [str, "s{}".format], ids=["numbers", "names"])
+def test_a_row_for_every_pair_of_samples_is_a_matrix(which: str, called: Callable[[int], str], tmp_path: Path) -> None:
+    matrix = (DISTANCES if which in ("above", "below") else K).tolist()
+    pairs = [(i, j) for i in range(N) for j in range(N) if WHICH[which](i, j)]
+    for head in ("", "src,dst,weight\n"):
+        content = head + "".join(f"{called(i)},{called(j)},{matrix[i][j]}\n" for i, j in pairs)
+        data = read_dataset(written(tmp_path, k_csv=content, y_txt=text(Y, fmt="%d")))
+        assert data.grams is not None
+        assert np.allclose(data.grams[0], matrix)
+        with pytest.raises(DataError, match=f"is a matrix of {N} samples, a kernel or distances, without labels"):
+            read(content, "k.csv")
+
+
+def test_edges_of_a_graph_and_classes_on_a_grid_are_no_kernels() -> None:
+    edges = "".join(f"{i},{(7 * i) % 30},{i / 10}\n" for i in range(60))
+    assert any("edges of a graph" in note for note in read(f"src,dst,weight\n{edges}", "g.csv").notes)
+    assert not any("edges of a graph" in note for note in read(f"a,b,weight\n{edges}", "g.csv").notes)
+    grid = "".join(f"{i},{j},{int((i - 4) ** 2 + (j - 4) ** 2 < 9)}\n" for i in range(9) for j in range(9))
+    assert read(f"a,b,class\n{grid}", "g.csv").X.shape == (81, 2)

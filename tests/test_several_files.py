@@ -341,3 +341,14 @@ def test_a_table_with_the_labels_does_not_describe_the_others(tmp_path: Path) ->
     samples = "sample,age,label\n" + "".join(f"S{i},{20 + i},{'ab'[i % 2]}\n" for i in range(12))
     with pytest.raises(DataError, match="rows"):
         read_dataset(written(tmp_path, expression_csv=genes, samples_csv=samples))
+
+
+def test_rows_to_test_stand_beside_what_describes_the_columns(tmp_path: Path) -> None:
+    book = "variable,meaning\na,first\nb,second\nc,third\nclass,what it is\n"
+    data = read_dataset(written(tmp_path, codebook_csv=book, train_csv=tables()[0], test_csv=tables()[1]))
+    halves(data)
+    assert "codebook is left out: it describes the others." in data.notes
+    with pytest.raises(DataError, match="other has no rows to test beside the others"):
+        read_dataset(
+            written(tmp_path, other_csv=HEADED + "1,2,3,yes\n" * 9, train_csv=tables()[0], test_csv=tables()[1])
+        )

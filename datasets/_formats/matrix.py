@@ -21,7 +21,7 @@ from .._bounds import check_shape, reading
 from .._cells import is_number
 from .._dataset import Array, DataError, Dataset
 from .._labels import code_labels
-from .._symmetric import CORNER, FEWEST, mirrored, symmetric, without_labels
+from .._symmetric import CORNER, FEWEST, mirrored, of_pairs, symmetric, without_labels
 from .._table_options import Progress, TableOptions
 
 SUFFIXES = (".mtx",)
@@ -70,11 +70,17 @@ def matrix_in(data: bytes) -> Array | None:
 
     Names are left out of a square one alone: above others they name columns, and before them they identify samples.
     """
+    import pandas as pd
+
     if data.startswith(_MARKET):
         return _market(data)
     rows = rows_in(data)
     matrix = _numbers(_without_names(rows))
-    return matrix if matrix is not None and len(matrix) == matrix.shape[1] else _numbers(rows)
+    if matrix is not None and len(matrix) == matrix.shape[1]:
+        return matrix
+    numbers = _numbers(rows)
+    pairs = None if numbers is None else of_pairs(pd.DataFrame(numbers))
+    return numbers if pairs is None else pairs[0]
 
 
 def _market(data: bytes) -> Array:
