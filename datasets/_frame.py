@@ -113,7 +113,8 @@ def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, found: Found
     used = [each for each in columns if each is not label and not each.aside]
     if not (used or found.grams):
         reasons = [f"{column(each.name)}: {each.aside}" for each in columns if each is not label][:3]
-        raise DataError(f"{name} has nothing to predict {column(label.name)} from: {'; '.join(reasons)}.")
+        what = "Choose another target, or give columns of numbers or of words that come again"
+        raise DataError(f"{name} has nothing to predict {column(label.name)} from: {'; '.join(reasons)}. {what}.")
     check_size(name, len(frame), sum(len(each.names) for each in used))
     kept = _kept(label, used, options.missing)
     codes, inverse = np.unique(label.codes[kept.rows], return_inverse=True)

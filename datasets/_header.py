@@ -86,7 +86,9 @@ def _below_titles(rows: Sequence[Row]) -> int:
 def _is_title(filled: int, usual: int, following: Row) -> bool:
     if usual <= 2:
         return filled < usual and not any(map(is_measured, filter(None, following)))
-    return filled == 1 or 2 * filled < usual
+    names = [*filter(None, following)]
+    over = filled > 1 and len({*names}) < len(names) and not any(map(is_measured, names))  # groups of names alike
+    return filled == 1 or (2 * filled < usual and not over)
 
 
 def _also_names(row: Row, below: Sequence[Sequence[str]]) -> bool:

@@ -87,7 +87,7 @@ def of_pairs(frame: pd.DataFrame) -> tuple[Array, pd.DataFrame] | None:
 def _of_cells(cells: pd.DataFrame) -> Array | None:
     """Return the numbers of a symmetric matrix one triangle of which may be blank, and a diagonal of zeros."""
     try:
-        numbers = cells.mask(cells == "").astype(float).to_numpy(copy=True)
+        numbers = cells.mask(cells == "").replace(",", ".", regex=True).astype(float).to_numpy(copy=True)
     except (OverflowError, TypeError, ValueError):
         return None
     return _whole(numbers)

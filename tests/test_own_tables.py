@@ -747,3 +747,9 @@ def test_years_in_json_are_columns_where_more_rows_have_names(orient: str, years
     content = (frame if orient == "columns" else frame.T).to_json(orient=orient)
     found = read_dataset_bytes(content.encode(), "t.json")
     assert found.X.shape == ((12, 3) if orient == "columns" else (30, 11))
+
+
+def test_groups_above_names_that_come_again_belong_to_them() -> None:
+    rows = "".join(f"r{i},{i},{i % 5},{3 * i},{i % 4},{'xy'[i % 2]}\n" for i in range(20))
+    found = table(f",men,,women,,\n,age,score,age,score,class\n{rows}")
+    assert found.feature_names == ("men age", "men score", "women age", "women score")
