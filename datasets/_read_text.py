@@ -194,10 +194,8 @@ def _parsed(
     wrong = {above + int(row): cells for row, cells in found}
     if len(wrong) > max(1, len(frame) // 50):
         row, cells = next(iter(wrong.items()))
-        wrong_sign = (
-            "or, where other signs separate the columns, say which: sep=widths where they stand below each other"
-        )
-        raise DataError(f"Row {row} has {cells} cells; the others have {width}. Mend it, {wrong_sign}.")
+        what = "Mend it, or say what is between columns: sep, which is widths where they stand below each other"
+        raise DataError(f"Row {row} has {cells} cells; the others have {width}. {what}.")
     if separator == ONE_SIGN:  # within quotes it was no separator
         frame = frame.map(lambda cell: cell.replace(ONE_SIGN, "::"))
     frame.index = [row for row in range(above + 1, above + 1 + len(frame) + len(wrong)) if row not in wrong]

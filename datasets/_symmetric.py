@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,13 +61,14 @@ def of_pairs(frame: pd.DataFrame) -> tuple[Array, pd.DataFrame] | None:
 
     Every pair stands there once, or as (i, j) and as (j, i), perhaps without those of a sample and itself.
     """
-    if frame.shape[1] != 3 or len(frame) < FEWEST:
+    size = len(frame)
+    if frame.shape[1] != 3 or size < FEWEST or (isqrt(size) ** 2 != size and isqrt(8 * size + 1) ** 2 != 8 * size + 1):
         return None
     ends = [frame.iloc[:, k].map(str).tolist() for k in (0, 1)]
     first, second = ends if ends[0][0] not in ends[1] else ends[::-1]  # of an upper triangle, or a lower one
     names = [*dict.fromkeys([*first, *second])]
     n, numbered = len(names), all(map(is_number, names))
-    if n < FEWEST or len(frame) not in (n * n, n * (n + 1) // 2, n * (n - 1) // 2):
+    if n < FEWEST or size not in (n * n, n * (n + 1) // 2, n * (n - 1) // 2):
         return None
     place = {name: k for k, name in enumerate(sorted(names, key=float) if numbered else names)}
     matrix = np.full((n, n), np.nan)
@@ -77,9 +79,9 @@ def of_pairs(frame: pd.DataFrame) -> tuple[Array, pd.DataFrame] | None:
     whole = _whole(matrix)
     if whole is None or np.ptp(whole) == 0:
         return None
-    size = np.diag(whole)
-    kernel = size.min() > 0 and (whole**2 <= 1.001 * np.outer(size, size)).all()
-    if not kernel and (size.any() or whole.min() < 0):
+    diagonal = np.diag(whole)
+    kernel = diagonal.min() > 0 and (whole**2 <= 1.001 * np.outer(diagonal, diagonal)).all()
+    if not kernel and (diagonal.any() or whole.min() < 0):
         return None
     return whole, frame.iloc[:n, :0] if numbered else type(frame)({"sample": names})
 
