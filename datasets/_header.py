@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SAMPLE = 1001  # rows by which it is decided
 Row = Sequence[str]
 YEAR = re.compile("1[89]\\d\\d|20\\d\\d")
-_ROLES = {"", "class", "meta", "ignore", "i", "c", "m"}
+_ROLES = {"", "class", "meta", "ignore"}
 
 
 @dataclass(frozen=True)
