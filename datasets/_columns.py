@@ -140,7 +140,7 @@ def read_columns(
     for j, (name, cells) in enumerate(frame.items()):
         raw.append((str(name), *_once_each(cells, options.na, found.spelling.get(str(name)) == "NA")))
         progress(j / frame.shape[1] / 4)
-    units = [_unit(values) if texts else "" for _, values, _, texts in raw]
+    units = [unit_of(values) if texts else "" for _, values, _, texts in raw]
     plain = [[v.removesuffix(u) for v in each[1]] if u else each[1] for u, each in zip(units, raw, strict=True)]
     signs = [_signs(values) if each[3] else "." for values, each in zip(plain, raw, strict=True)]
     file_sign = options.decimal or "".join(sorted({sign for each in signs for sign in each}, reverse=True))
@@ -152,7 +152,8 @@ def read_columns(
         first = j == 0 and (found.unnamed or (found.header is False and frame.shape[1] > 2 and _one_by_one(made)))
         columns.append(_with_role(made, frame, first, texts, name in options.leave_out, name == options.target))
         if texts and columns[-1].role == "numbers":
-            notes |= dict.fromkeys(_written(columns[-1]))
+            unsure = () if sign or file_sign else _unsure(columns[-1], found)
+            notes |= dict.fromkeys((*_written(columns[-1]), *unsure))
         progress((1 + j / frame.shape[1]) / 4)
     return columns, list(notes)
 
@@ -219,7 +220,7 @@ def _reader(
     return lambda text: number(text.removesuffix(unit), decimal, options.thousands)
 
 
-def _unit(texts: Sequence[str]) -> str:
+def unit_of(texts: Sequence[str]) -> str:
     """Return the unit that stands behind each number of a column; "" where none does."""
     numbers = (_IN_UNITS.fullmatch(text) for text in texts if text.lower() not in NO_NUMBER)
     units = {found[1] if found else "" for found in numbers}
@@ -238,6 +239,15 @@ def _written(column: TableColumn) -> Iterator[str]:
         elif not said:
             said = True
             yield f"Column {in_quotes(column.name)}: {in_quotes(text)} is read as {value:g}, and others likewise."
+
+
+def _unsure(column: TableColumn, found: Found) -> Iterator[str]:
+    """Yield what may be thousands or decimals: three digits behind a comma, beside hundreds that have none."""
+    apart = [text for text in column.values if "," in text or (found.decimal == "," and "." in text)]
+    hundreds = [text for text in column.values if _HUNDREDS.fullmatch(text)]
+    if apart and hundreds:
+        read = f"{in_quotes(apart[0])} beside {in_quotes(hundreds[0])} is read as {column.read(apart[0]):g}"
+        yield f"Column {in_quotes(column.name)}: {read}, which may be wrong: the decimal sign can be chosen."
 
 
 def _with_role(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from importlib import import_module
 from typing import Any, Literal
 
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklviz.numbers import is_number, is_switch, is_whole
-from mklviz.quoting import listed, quote
+from mklviz.quoting import fact_table, listed, quote
 
 from ._gram_files import GramFiles
 from ._table_options import DataError as DataError
@@ -164,9 +163,7 @@ class Dataset:
             ("citation", self.citation),
             *(("note", note) for note in self.notes),
         ]
-        style = 'style="text-align:left"'
-        lines = (f"<tr><th {style}>{name}</th><td {style}>{escape(value)}</td></tr>" for name, value in rows if value)
-        return f"<table><caption {style}><b>{escape(self.title)}</b></caption>{''.join(lines)}</table>"
+        return fact_table(self.title, rows)
 
     @classmethod
     def from_frame(

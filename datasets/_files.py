@@ -113,19 +113,23 @@ def read_dataset(
         task=task, sep=sep, encoding=encoding, decimal=decimal, thousands=thousands, sheet=sheet,
         test=os.fspath(test) if isinstance(test, os.PathLike) else test, missing_view=missing_view,
     )  # fmt: skip
-    path_or_bytes, options = _with_test(path_or_bytes, options)
-    if isinstance(path_or_bytes, bytes):
-        return replace(_read(path_or_bytes, name or "data", options, LIMITS.cells, progress), source="")
-    if not isinstance(path_or_bytes, (str, os.PathLike)):
-        paths = [*path_or_bytes] if isinstance(path_or_bytes, Iterable) else [path_or_bytes]
-        if not all(isinstance(path, (str, os.PathLike)) for path in paths):
-            raise DataError(f"A data set is read from a path, paths or bytes, but {path_or_bytes!r:.80} was given.")
+    return _given(*_with_test(path_or_bytes, options), name, progress)
+
+
+def _given(given: Any, options: TableOptions, name: str | None, progress: Progress | None) -> Dataset:
+    """Return the data set in bytes, a file, a folder or some files."""
+    if isinstance(given, bytes):
+        return replace(_read(given, name or "data", options, LIMITS.cells, progress), source="")
+    if not isinstance(given, str | os.PathLike):
+        paths = [*given] if isinstance(given, Iterable) else [given]
+        if not all(isinstance(path, str | os.PathLike) for path in paths):
+            raise DataError(f"A data set is read from a path, paths or bytes, but {given!r:.80} was given.")
         return _together(paths, name, options, progress)
-    path = Path(path_or_bytes)
-    if os.path.isdir(path_or_bytes):  # False where it is no name of a file, which reading says
+    if os.path.isdir(given):  # False where it is no name of a file, which reading says
+        path = Path(given)
         files = without_remarks(sorted(file.name for file in path.iterdir() if file.is_file()))
         return _together([path / file for file in files], name or path.name, options, progress)
-    data, filename = read_source(path_or_bytes)
+    data, filename = read_source(given)
     dataset = _read(data, filename, options, LIMITS.gram_cells, progress)
     return replace(dataset, name=name, title=name) if name else dataset
 

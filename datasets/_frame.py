@@ -38,6 +38,19 @@ MOST_OFFERED = 1000  # targets, where none can be used
 _PARTS = {"train", "training", "test", "testing", "val", "valid", "validation", "dev"}
 _CALLED = ("is_test", "is_train", "istest", "istrain")
 _TESTED = "it says which rows are tested"
+_ENDS = {
+    ("source", "target"),
+    ("src", "dst"),
+    ("from", "to"),
+    ("node1", "node2"),
+    ("u", "v"),
+    ("i", "j"),
+    ("row", "col"),
+}
+_EDGES = (
+    "Its rows look like the edges of a graph: each is a sample here. To learn from a graph, give a row for each of its"
+    " nodes, or one for every pair of them and a kernel between the two."
+)
 
 
 def unique_names(names: Sequence[str], name: str) -> tuple[list[str], list[str]]:
@@ -81,8 +94,10 @@ def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, found: Found
     kernel = None if found.grams else matrix_apart(frame, options.target)
     if kernel is not None:
         if len(kernel[2]) == kernel[1].shape[1]:
-            raise without_labels(name, len(frame))
+            raise without_labels(name, len(kernel[0]))
         frame, found = kernel[1], replace(found, grams={name: kernel[0][None]})
+    if frame.shape[1] in (2, 3) and tuple(re.sub(r"[ _.]", "", each.lower()) for each in frame.columns[:2]) in _ENDS:
+        found = replace(found, assumed=(*found.assumed, _EDGES))
     if frame.shape[1] < 2 and not found.grams:
         said = f"{name} has one column; expected at least one column to learn from and one to predict."
         raise DataError(" ".join([said, *found.assumed]))
@@ -98,7 +113,8 @@ def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, found: Found
     used = [each for each in columns if each is not label and not each.aside]
     if not (used or found.grams):
         reasons = [f"{column(each.name)}: {each.aside}" for each in columns if each is not label][:3]
-        raise DataError(f"{name} has nothing to predict {column(label.name)} from: {'; '.join(reasons)}.")
+        what = "Choose another target, or give columns of numbers or of words that come again"
+        raise DataError(f"{name} has nothing to predict {column(label.name)} from: {'; '.join(reasons)}. {what}.")
     check_size(name, len(frame), sum(len(each.names) for each in used))
     kept = _kept(label, used, options.missing)
     codes, inverse = np.unique(label.codes[kept.rows], return_inverse=True)
@@ -122,7 +138,8 @@ def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, found: Found
     features = tuple(feature for each in used for feature in each.names)
     given: dict[str, Any] = {} if not found.grams else kernels_of(found.grams, kept.rows)
     dataset = labels.dataset(name, _values(used, kept.rows, progress), feature_names=features, **given)
-    guessed = () if options.target is not None else (f"The target is {column(label.name)}.",)
+    unit = (f"The target is in {label.unit}.",) if label.unit else ()
+    guessed = unit if options.target is not None else (f"The target is {column(label.name)}.", *unit)
     notes = (*dataset.notes, *filter(_ASSUMED.search, found.assumed), *guessed, *done)
     return replace(dataset, notes=notes, table=summary, held_out=tested, absent=absent)
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 SAMPLE = 1001  # rows by which it is decided
 Row = Sequence[str]
-_YEAR = re.compile("1[89]\\d\\d|20\\d\\d")
+YEAR = re.compile("1[89]\\d\\d|20\\d\\d")
+_ROLES = {"", "class", "meta", "ignore"}
 
 
 @dataclass(frozen=True)
@@ -58,10 +59,18 @@ def heading(rows: Sequence[Row], lines: Sequence[int], asked: bool | int | tuple
     if count == 2:
         notes = (*notes[:-1], f"Rows {lines[start]} and {lines[start + 1]} are taken to hold names of columns.")
         count += sum(map(bool, left[2])) <= 1  # pandas writes the name of the index there
-    names = _joined(left[: min(count, 2)])
+    roles = len(left) > 3 and any(left[2]) and {*left[2]} <= _ROLES  # below kinds or words, in Orange's tables
+    if roles:
+        count = 3
+        notes = (
+            *notes[:-1],
+            f"Rows {lines[start + 1]} and {lines[start + 2]}, Orange's kinds of columns, are left out.",
+        )
+    names = tuple(left[0]) if roles else _joined(left[: min(count, 2)])
     front, last = columns[0][count:], columns[-1][count:]
-    if width > 2 and names[0] and not names[-1] and any(last) and len({*front}) == len(front):
-        names = ("", *names[:-1])  # one column too far to the left, as R writes them beside names of rows
+    if width > 2 and names[0] and not names[-1] and 2 * sum(map(bool, last)) > len(last) == len({*front}):
+        names = ("", *names[:-1])
+        notes += ("The names stand one column too far to the left, as R writes them beside names of rows: moved.",)
     return NameRows(names, start + count, True, notes)
 
 
@@ -77,7 +86,9 @@ def _below_titles(rows: Sequence[Row]) -> int:
 def _is_title(filled: int, usual: int, following: Row) -> bool:
     if usual <= 2:
         return filled < usual and not any(map(is_measured, filter(None, following)))
-    return filled == 1 or 2 * filled < usual
+    names = [*filter(None, following)]
+    over = filled > 1 and len({*names}) < len(names) and not any(map(is_measured, names))  # groups of names alike
+    return filled == 1 or (2 * filled < usual and not over)
 
 
 def _also_names(row: Row, below: Sequence[Sequence[str]]) -> bool:
@@ -151,7 +162,7 @@ def _are_years(first: list[str], below: Sequence[Row]) -> bool:
     """Whether the numbers of a row are years that follow each other, and those below them are none."""
     years = [cell for cell in first if is_number(cell)]
     under = [other for cell, cells in zip(first, below, strict=True) if is_number(cell) for other in cells]
-    return all(map(_YEAR.fullmatch, years)) and years == sorted({*years}) and not any(map(_YEAR.fullmatch, under))
+    return all(map(YEAR.fullmatch, years)) and years == sorted({*years}) and not any(map(YEAR.fullmatch, under))
 
 
 def _by_kind(cell: str, below: Row) -> int:

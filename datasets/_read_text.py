@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._bounds import check_size, reading, reason_of
 from ._cells import is_number
+from ._columns import unit_of
 from ._dataset import DataError
 from ._dialect import ONE_SIGN, SEPARATORS, decode, find_separator, read_separator, split
 from ._frame import check_columns, unique_names
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _SAID = re.compile(r"sep=(.)\s*", re.IGNORECASE)  # by Excel, in the first line
 _QUOTED = re.compile(r'\s*"([^"]|"")*"\s*')
+_OF_GEO = ("^DATABASE", "^SERIES", "^SAMPLE", "^PLATFORM", "^DATASET", "!Series_", "!Sample_", "!dataset_")
 WIDTHS = "widths"
 MOST_BY_WIDTHS = 2 * 10**7  # letters
 _OPEN = re.compile(r"EOF inside string starting at row (\d+)")
@@ -55,12 +57,19 @@ def read_text(
     if any(map(_is_rule, lines)):
         text = "\n".join("" if _is_rule(line) else line for line in text.split("\n"))
         lines = _first_lines(text)
+    if lines[0].startswith(_OF_GEO):
+        raise DataError(
+            f"{name} is a file of GEO, whose rows are genes and whose columns are samples: turn its table, so that each"
+            " sample is a row, and add a column that says its class."
+        )
     said = _SAID.fullmatch(lines[0])
     remarks = _remarks(lines, bool(said))
     table = lines[remarks:]
     fixed = options.sep == WIDTHS
     asked = options.sep and not fixed
     separator = read_separator(str(options.sep)) if asked else said[1] if said else find_separator(table, name)
+    if separator == " " and not asked and unit_of([line.strip() for line in table[1:] if line.strip()]):
+        separator = ","  # one column, such as 1000 g
     if fixed or (not options.sep and separator == " " and _ragged(split(table, separator))):
         columns = _by_widths(text)
         fixed = columns is not None
@@ -137,10 +146,10 @@ def _remarks(lines: Sequence[str], start: bool) -> int:
 
 
 def _names_in_remark(line: str, separator: str, rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the names of columns that the last remark holds, as NumPy writes them; none where it is a remark."""
+    """Return the names of columns that the last remark holds, as NumPy and QIIME do; none where it is a remark."""
     (cells,) = split([line.lstrip("#% ")], separator) or [[]]
     fits = len(cells) > 1 and len(cells) == len(rows[0]) and not any(map(is_number, cells))
-    return cells if fits and all(map(is_number, rows[0][:-1])) else []
+    return cells if fits and (separator == "\t" or all(map(is_number, rows[0][:-1]))) else []
 
 
 def _width(rows: Sequence[Sequence[str]]) -> int:
@@ -185,7 +194,8 @@ def _parsed(
     wrong = {above + int(row): cells for row, cells in found}
     if len(wrong) > max(1, len(frame) // 50):
         row, cells = next(iter(wrong.items()))
-        raise DataError(f"Row {row} has {cells} cells; the others have {width}.")
+        what = "Mend it, or say what is between columns: sep, which is widths where they stand below each other"
+        raise DataError(f"Row {row} has {cells} cells; the others have {width}. {what}.")
     if separator == ONE_SIGN:  # within quotes it was no separator
         frame = frame.map(lambda cell: cell.replace(ONE_SIGN, "::"))
     frame.index = [row for row in range(above + 1, above + 1 + len(frame) + len(wrong)) if row not in wrong]

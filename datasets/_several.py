@@ -73,7 +73,7 @@ def read_several(
             kernel = matrix_apart(frame)
             if kernel is not None and len(kernel[2]) == kernel[1].shape[1]:  # alone, or with names of samples
                 arrays[stem] = kernel[0]
-                samples[stem] = [cell_text(each) for called in kernel[2][:1] for each in frame[called]]
+                samples[stem] = [cell_text(each) for called in kernel[2][:1] for each in kernel[1][called]]
             else:
                 frames[stem] = frame
         else:
@@ -219,11 +219,14 @@ def _of_frames(
 ) -> Dataset:  # fmt: skip
     import pandas as pd
 
-    first = next(iter(frames.values()))
     if found.held_out is not None:
-        if len(first) != len(found.held_out):
-            raise DataError(f"{next(iter(frames))} has no rows to test beside the others: give them as a file, too.")
-        first.insert(0, _HELD_OUT, found.held_out)
+        whole = [stem for stem, frame in frames.items() if len(frame) == len(found.held_out)]
+        lacking = [stem for stem in frames if stem not in (*whole, *_about(frames))]
+        if lacking or not whole:
+            raise DataError(
+                f"{[*lacking, *frames][0]} has no rows to test beside the others: give them as a file, too."
+            )
+        frames[whole[0]].insert(0, _HELD_OUT, found.held_out)
     joined, parts, absent, notes = _joined(frames, options)
     held_out = joined.pop(_HELD_OUT).eq(True).to_numpy() if _HELD_OUT in joined else None
     if labels is not None:
@@ -337,12 +340,12 @@ def _lacking(tables: Mapping[str, pd.DataFrame], everyone: int, missing_view: st
 
 def _unmatched(frames: Mapping[str, pd.DataFrame]) -> str:
     """Return a sentence on tables of different lengths whose rows cannot be matched."""
-    counts = ", ".join(f"{stem} has {len(frame):,}" for stem, frame in frames.items())
+    counts = listed([f"{stem} has {len(frame):,}" for stem, frame in frames.items()])
     alike = len({tuple(frame.columns) for frame in frames.values()}) == 1
     more = f" Where one holds rows to test, call it {next(iter(frames))}_test, or say so: test." if alike else ""
     return (
         f"The tables have different numbers of rows ({counts}) and no column of identifiers in common: add one, so that"
-        f" their rows can be matched.{more}"
+        f" their rows can be matched, or open one of them, where they are data sets of their own.{more}"
     )
 
 

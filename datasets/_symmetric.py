@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from math import isqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._cells import is_number
 from ._dataset import Array, DataError
 
 if TYPE_CHECKING:
@@ -41,6 +43,9 @@ def without_labels(name: str, samples: int) -> DataError:
 
 def matrix_apart(frame: pd.DataFrame, target: str | None = None) -> tuple[Array, pd.DataFrame, list[Any]] | None:
     """Return the symmetric matrix in a table, what stands beside it, and the columns there that only name the rows."""
+    pairs = of_pairs(frame) if target is None else None
+    if pairs is not None:
+        return pairs[0], pairs[1], [*pairs[1]]
     n, width = frame.shape
     for start in range(width - n + 1) if FEWEST <= n <= width <= n + 2 else ():
         cells = frame.iloc[:, start : start + n]
@@ -51,12 +56,47 @@ def matrix_apart(frame: pd.DataFrame, target: str | None = None) -> tuple[Array,
     return None
 
 
+def of_pairs(frame: pd.DataFrame) -> tuple[Array, pd.DataFrame] | None:
+    """Return the kernel or the distances in a table of pairs and what stands between them, and the samples' names.
+
+    Every pair stands there once, or as (i, j) and as (j, i), perhaps without those of a sample and itself.
+    """
+    size = len(frame)
+    if frame.shape[1] != 3 or size < FEWEST or (isqrt(size) ** 2 != size and isqrt(8 * size + 1) ** 2 != 8 * size + 1):
+        return None
+    ends = [frame.iloc[:, k].map(str).tolist() for k in (0, 1)]
+    first, second = ends if ends[0][0] not in ends[1] else ends[::-1]  # of an upper triangle, or a lower one
+    names = [*dict.fromkeys([*first, *second])]
+    n, numbered = len(names), all(map(is_number, names))
+    if n < FEWEST or size not in (n * n, n * (n + 1) // 2, n * (n - 1) // 2):
+        return None
+    place = {name: k for k, name in enumerate(sorted(names, key=float) if numbered else names)}
+    matrix = np.full((n, n), np.nan)
+    try:
+        matrix[[place[a] for a in ends[0]], [place[b] for b in ends[1]]] = frame.iloc[:, 2].astype(float)
+    except (OverflowError, TypeError, ValueError):
+        return None
+    whole = _whole(matrix)
+    if whole is None or np.ptp(whole) == 0:
+        return None
+    diagonal = np.diag(whole)
+    kernel = diagonal.min() > 0 and (whole**2 <= 1.001 * np.outer(diagonal, diagonal)).all()
+    if not kernel and (diagonal.any() or whole.min() < 0):
+        return None
+    return whole, frame.iloc[:n, :0] if numbered else type(frame)({"sample": names})
+
+
 def _of_cells(cells: pd.DataFrame) -> Array | None:
     """Return the numbers of a symmetric matrix one triangle of which may be blank, and a diagonal of zeros."""
     try:
-        numbers = cells.mask(cells == "").astype(float).to_numpy(copy=True)
+        numbers = cells.mask(cells == "").replace(",", ".", regex=True).astype(float).to_numpy(copy=True)
     except (OverflowError, TypeError, ValueError):
         return None
+    return _whole(numbers)
+
+
+def _whole(numbers: Array) -> Array | None:
+    """Return a symmetric matrix of which one triangle may be missing, and a diagonal of zeros; None for others."""
     numbers = np.where(np.isnan(numbers), numbers.T, numbers)
     if np.isnan(np.diag(numbers)).all():
         np.fill_diagonal(numbers, 0.0)

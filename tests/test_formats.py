@@ -1,4 +1,4 @@
-"""The field's own formats: LIBSVM, ARFF, MATLAB, NumPy, matrices in text, packed files, several files as one."""
+"""The field's own formats: LIBSVM, ARFF, MATLAB, NumPy, JSON, packed files; new samples in each of them."""
 
 from __future__ import annotations
 
@@ -7,76 +7,42 @@ import gzip
 import io
 import json
 import lzma
-import zipfile
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.io import mmwrite, savemat
-from scipy.sparse import coo_matrix, csr_matrix, save_npz
+from _samples import (
+    HEAD,
+    KERNELS,
+    RNG,
+    SAMPLES,
+    TRAINED,
+    WORDS,
+    K,
+    N,
+    X,
+    Y,
+    is_the_table,
+    matlab,
+    read,
+    rows,
+    saved,
+)
+from scipy.io import savemat
+from scipy.sparse import csr_matrix
 
 import mklviz as mv
-from mklviz.datasets import DataError, Dataset, GramFiles, _bounds, _gram_files, read_dataset, read_dataset_bytes
-from mklviz.datasets._formats import _arrays, formats, suffixes
+from mklviz.datasets import DataError, _bounds, read_dataset_bytes
+from mklviz.datasets._formats import formats, suffixes
 from mklviz.datasets._formats import matlab as matlabs
-from mklviz.kernels.families._family import squared_distances
-from mklviz.recipe import Recipe
-from mklviz.recipe.choices import digest
 from mklviz.recipe.new_samples import Columns
 
-RNG = np.random.default_rng(3)
-N = 40
-X = RNG.normal(size=(N, 3)).round(3)
-Y = (X[:, 0] > 0).astype(int)
-WORDS = np.where(Y, "yes", "no")
-K = np.exp(-squared_distances(X, X))
-KERNELS = np.stack([K, X @ X.T, np.exp(-0.1 * squared_distances(X, X))])
-HEAD = (
-    "@relation t\n@attribute a numeric\n@attribute 'b c' REAL\n@attribute d integer\n@attribute class {no,yes}\n@data\n"
-)
 KEEL = HEAD.replace("integer", "real [-9.0, 9.0]").replace("class {", "Class{")
 KEEL = KEEL.replace("@data", "@inputs a, 'b c', d\n@outputs Class\n@data")
 SPARSE = "".join(f"{{0 {a}, 1 {b}, 2 {c}, 3 {word}}}\n" for (a, b, c), word in zip(X, WORDS, strict=True))
-
-
-def read(content: str | bytes, name: str, **options: Any) -> Dataset:
-    """Return what a file holds."""
-    return read_dataset_bytes(content.encode() if isinstance(content, str) else content, name, **options)
-
-
-def rows(label: Callable[[int], str] = lambda i: WORDS[i], separator: str = ",") -> str:
-    """Return the samples as lines."""
-    return "".join(separator.join([*map(str, x), label(i)]) + "\n" for i, x in enumerate(X))
-
-
-def saved(**arrays: Any) -> bytes:
-    """Return an archive of arrays as NumPy writes it."""
-    file = io.BytesIO()
-    np.savez(file, **arrays)
-    return file.getvalue()
-
-
-def matlab(**arrays: Any) -> bytes:
-    """Return what SciPy writes for MATLAB."""
-    file: Any = io.BytesIO()  # the stubs know paths only
-    savemat(file, arrays, do_compression=True)
-    return bytes(file.getvalue())
-
-
-def text(matrix: Any, **options: Any) -> bytes:
-    """Return what NumPy writes as text."""
-    file = io.BytesIO()
-    np.savetxt(file, matrix, **options)
-    return file.getvalue()
-
-
-def is_the_table(data: Dataset) -> bool:
-    """Whether samples and classes are those above."""
-    return np.allclose(data.X, X) and np.array_equal(data.y > 0, Y == 1) and data.task == "binary"
 
 
 # -- LIBSVM
@@ -339,30 +305,6 @@ def test_matlabs_version_7_3_is_read_or_says_what_reads_it() -> None:
             read(before + content, "x.mat")
 
 
-# -- matrices in text
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        text(np.column_stack([K, Y]), delimiter=","),
-        text(np.column_stack([Y, K])),
-        pd.DataFrame(K).assign(label=WORDS).to_csv(index=False),
-    ],
-    ids=["last column", "first column", "named by pandas"],
-)
-def test_labels_may_stand_beside_a_matrix_in_text(content: str | bytes) -> None:
-    data = read(content, "k.csv")
-    assert data.grams is not None
-    assert np.allclose(data.grams, K)
-    assert np.array_equal(data.y > 0, Y == 1)
-
-
-def test_a_matrix_without_labels_asks_for_them() -> None:
-    with pytest.raises(DataError, match="a kernel or distances, without labels"):
-        read(text(K), "k.csv")
-
-
 # -- packed
 
 
@@ -378,491 +320,7 @@ def test_packed_files_are_read_as_what_is_in_them(name: str, pack: Callable[[byt
     assert is_the_table(read(pack(contents[name]), f"{name}.gz"))
 
 
-def zipped(**files: bytes) -> bytes:
-    """Return an archive of files."""
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            archive.writestr(name.replace("_", "."), content)
-        archive.writestr("__MACOSX/._x", b"\0\0")
-    return file.getvalue()
-
-
-def test_a_zip_with_one_file_is_that_file_and_with_several_one_data_set() -> None:
-    assert is_the_table(read(zipped(x_arff=(HEAD + rows()).encode()), "x.zip"))
-    data = read(zipped(first_csv=text(K), second_txt=text(KERNELS[1], delimiter=","), y_csv=text(Y, fmt="%d")), "k.zip")
-    assert data.kernel_names == ("first", "second")
-    assert data.grams is not None
-    assert np.allclose(data.grams, KERNELS[:2])
-
-
-# -- several files
-
-
-def written(folder: Path, **files: str | bytes) -> list[Path]:
-    """Write files, whose names have _ for the point, and return their paths."""
-    paths = []
-    for name, content in files.items():
-        paths.append(folder / name.replace("_", "."))
-        paths[-1].write_bytes(content.encode() if isinstance(content, str) else content)
-    return paths
-
-
-@pytest.mark.parametrize(
-    "matrix",
-    [
-        text(K),
-        text(K, delimiter=","),
-        pd.DataFrame(K).to_csv(),
-        "".join(" ".join(map(repr, K[i, i:].tolist())) + "\n" for i in range(N)),
-        "".join(" ".join(map(repr, K[i, : i + 1].tolist())) + "\n" for i in range(N)),
-    ],
-    ids=["blanks", "commas", "pandas", "upper triangle", "lower triangle"],
-)
-def test_a_matrix_with_its_labels_in_another_file(matrix: str | bytes, tmp_path: Path) -> None:
-    data = read_dataset(written(tmp_path, k_csv=matrix, labels_txt="\n".join(WORDS)))
-    assert data.grams is not None
-    assert np.allclose(data.grams, K)
-    assert data.classes == ("no", "yes")
-
-
-def commas(matrix: Any) -> str:
-    """Return a matrix as a spreadsheet writes it where commas are decimal."""
-    return pd.DataFrame(matrix).to_csv(sep=";", decimal=",", header=False, index=False)
-
-
-def sheet(frame: pd.DataFrame, **options: Any) -> bytes:
-    """Return a frame as a workbook."""
-    file: Any = io.BytesIO()
-    frame.to_excel(file, **options)
-    return bytes(file.getvalue())
-
-
-SAMPLES = [f"s{i}" for i in range(N)]
-NAMED = pd.DataFrame(K, SAMPLES, SAMPLES)
-BARE: dict[str, Any] = {"header": False, "index": False}
-CONTAINED = {
-    "bare.xlsx": sheet(NAMED, **BARE),
-    "named.xlsx": sheet(NAMED),
-    "triangle.xlsx": sheet(NAMED.where(np.tri(N) > 0), **BARE),
-    "k.parquet": NAMED.to_parquet(),
-    "rows.json": json.dumps(K.tolist()).encode(),
-    "split.json": NAMED.to_json(orient="split", double_precision=15).encode(),
-    "commas.csv": commas(K).encode(),
-    "commas.txt": commas(K).replace(";", "  ").encode(),
-    "utf16.csv": NAMED.to_csv().encode("utf-16"),
-    "padded.csv": NAMED.where(np.tri(N).T > 0).to_csv(**BARE).encode(),
-}
-
-
-@pytest.mark.parametrize("name", CONTAINED)
-def test_a_kernel_in_any_file_of_tables_is_a_kernel(name: str, tmp_path: Path) -> None:
-    (tmp_path / name).write_bytes(CONTAINED[name])
-    data = read_dataset([tmp_path / name, *written(tmp_path, labels_txt="\n".join(WORDS))])
-    assert data.grams is not None
-    assert np.allclose(data.grams, K)
-    assert data.classes == ("no", "yes")
-    with pytest.raises(DataError, match="a kernel or distances, without labels"):
-        read_dataset(tmp_path / name)
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("k.xlsx", sheet(NAMED.assign(label=WORDS))),
-        ("k.json", json.dumps([[*row, word] for row, word in zip(K.tolist(), WORDS.tolist(), strict=True)])),
-        ("k.csv", "".join(f"{row};{word}\n" for row, word in zip(commas(K).splitlines(), WORDS, strict=True))),
-        ("k.json", json.dumps({"K": K.tolist(), "y": WORDS.tolist()})),
-        ("k.json", json.dumps({"kernels": [K.tolist()], "labels": WORDS.tolist()})),
-    ],
-)
-def test_labels_may_stand_beside_a_kernel_in_any_file_of_tables(name: str, content: str | bytes) -> None:
-    data = read(content, name)
-    assert data.grams is not None
-    assert np.allclose(data.grams, K)
-    assert data.classes == ("no", "yes")
-    assert data.n_features == 0
-
-
-def test_samples_in_tables_of_other_programs_are_no_kernels(tmp_path: Path) -> None:
-    assert is_the_table(read(json.dumps({"X": X.tolist(), "y": WORDS.tolist()}), "x.json"))
-    table = pd.DataFrame(np.column_stack([X, Y]), columns=[*"abcy"])
-    assert is_the_table(read(table.to_json(orient="split"), "x.json"))
-    assert read(table[:4].to_json(orient="split"), "x.json").n_features == 3
-    lists = {"size": [*range(N)], "tags": X.tolist(), "y": WORDS.tolist()}
-    assert read(json.dumps(lists), "x.json").feature_names == ("size",)
-    assert np.allclose(read_dataset(written(tmp_path, x_csv=commas(X), y_csv=text(Y))).X, X)
-
-
-DISTANCES = np.sqrt(squared_distances(X, X)).round(6)
-PAIRS = DISTANCES[np.triu_indices(N, 1)]
-PHYLIP = [f"{name:<10}" + " ".join(map(str, row)) for name, row in zip(SAMPLES, DISTANCES.tolist(), strict=True)]
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("d.txt", text(PAIRS)),
-        ("d.txt", "".join(" ".join(map(str, DISTANCES[i, i + 1 :])) + "\n" for i in range(N))),
-        ("d.txt", "".join(" ".join(map(str, DISTANCES[i, :i])) + "\n" for i in range(N))),
-        ("d.phy", "\n".join([str(N), *PHYLIP])),
-        ("d.phy", "\n".join([f"  {N}", *(line.replace(" ", "\n  ", 40).replace("\n", " ", 10) for line in PHYLIP)])),
-        ("d.dist", "\n".join([str(N), *(" ".join(line.split()[: i + 1]) for i, line in enumerate(PHYLIP))])),
-    ],
-    ids=["vector", "upper", "lower", "PHYLIP", "in several lines", "lower triangle of PHYLIP"],
-)
-def test_distances_are_a_matrix_however_they_are_written(name: str, content: str | bytes, tmp_path: Path) -> None:
-    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    data = read_dataset([tmp_path / name, *written(tmp_path, labels_txt="\n".join(WORDS))])
-    assert data.distances
-    assert data.grams is not None
-    assert np.allclose(data.grams, DISTANCES)
-
-
-def test_distances_of_scipy_are_a_matrix_beside_their_labels() -> None:
-    data = read(saved(first=PAIRS, second=PAIRS**2, y=Y), "d.npz")
-    assert data.grams is not None
-    assert np.allclose(data.grams, [DISTANCES, DISTANCES**2])
-    data = read(matlab(d=PAIRS, whose=Y), "d.mat")
-    assert data.grams is not None
-    assert np.allclose(data.grams, DISTANCES)
-
-
-def test_what_is_taken_for_distances_is_said_and_kernels_of_other_samples_are_refused() -> None:
-    assert (
-        "Taken for the distances between 40 samples, each pair once: d (780,)."
-        in read(saved(d=PAIRS, y=Y), "d.npz").notes
-    )
-    for other in (K[1:, 1:], DISTANCES[1:, 1:], PAIRS - 1.0):
-        with pytest.raises(DataError, match="nothing to learn from with 40 samples"):
-            read(saved(d=other, y=Y), "d.npz")
-
-
-@pytest.mark.parametrize("half", [np.triu, np.tril])
-def test_the_test_rows_of_a_kernel_given_by_one_triangle_are_whole(half: Callable[..., Any]) -> None:
-    parts = [read(saved(K=kernel, y=Y), "k.npz").split(seed=0)[1].grams for kernel in (half(K), K)]
-    assert np.allclose(parts[0], parts[1])
-
-
-@pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
-def test_sparse_matrices_that_scipy_saves_are_kernels(kind: str, tmp_path: Path) -> None:
-    cut = np.where(K > 0.1, K, 0.0) + N * np.eye(N)
-    save_npz(tmp_path / "k.npz", getattr(csr_matrix(cut), f"to{kind}")())
-    data = read_dataset([tmp_path / "k.npz", *written(tmp_path, labels_txt="\n".join(WORDS))])
-    assert data.grams is not None
-    assert np.allclose(data.grams, cut)
-
-
-def test_matrix_market_is_a_kernel_or_samples(tmp_path: Path) -> None:
-    labels = written(tmp_path, labels_txt="\n".join(WORDS))
-    mmwrite(tmp_path / "k.mtx", coo_matrix(K), symmetry="symmetric")
-    mmwrite(tmp_path / "x.mtx", csr_matrix(X))
-    kernel = read_dataset([tmp_path / "k.mtx", *labels])
-    assert kernel.grams is not None
-    assert np.allclose(kernel.grams, K)
-    assert np.allclose(read_dataset([tmp_path / "x.mtx", *labels]).X, X)
-    with pytest.raises(DataError, match="without labels"):
-        read_dataset(tmp_path / "k.mtx")
-    with pytest.raises(DataError, match="too large"):
-        read(b"%%MatrixMarket matrix coordinate real general\n900000 900000 1\n1 1 1\n", "k.mtx")
-    with pytest.raises(DataError, match="does not begin as"):
-        read("1 2 3\n4 5 6\n", "k.mtx")
-
-
-def test_x_and_y_as_two_files_and_a_folder_of_kernels(tmp_path: Path) -> None:
-    assert is_the_table(read_dataset(written(tmp_path, x_csv=text(X), y_csv=text(Y))))
-    folder = tmp_path / "kernels"
-    folder.mkdir()
-    for k, matrix in enumerate(KERNELS):
-        np.save(folder / f"kernel{k}.npy", matrix)
-    np.save(folder / "labels.npy", Y)
-    data = read_dataset(folder)
-    assert data.kernel_names == ("kernel0", "kernel1", "kernel2")
-
-
-def views() -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return two tables of the same samples, called by a column "id", in another order."""
-    ids = np.array([f"s{i}" for i in range(N)])
-    sound = pd.DataFrame({"id": ids, "loud": X[:, 0], "high": X[:, 1], "class": WORDS})
-    picture = pd.DataFrame({"id": ids, "red": X[:, 2], "size": np.where(Y, "big", "small")})
-    return sound, picture.sample(frac=1.0, random_state=1)
-
-
-def test_tables_of_the_same_samples_are_views_matched_by_their_identifiers(tmp_path: Path) -> None:
-    sound, picture = (view.to_csv(index=False) for view in views())
-    data = read_dataset(written(tmp_path, sound_csv=sound, picture_csv=picture), target="sound: class")
-    assert data.feature_names == ("sound: loud", "sound: high", "picture: red", "picture: size=small")
-    assert data.groups == ((0, 1), (2, 3))
-    assert np.allclose(data.X[:, :3], X)
-    again = read_dataset(tmp_path)
-    assert again.table is not None
-    assert again.table.options.target == "sound: class"  # which is its name in the view
-    with pytest.raises(DataError, match="different numbers of rows"):
-        read_dataset(written(tmp_path, sound_csv="a,b\n1,x\n", picture_csv="c,d\n1,x\n2,y\n"))
-
-
-@pytest.mark.parametrize("name", ["metadata_csv", "columns_csv"])
-def test_a_table_that_describes_another_is_left_out(name: str, tmp_path: Path) -> None:
-    about = "column,meaning\na,length\nb,width\nc,height\nclass,whether it is one\n"
-    data = read_dataset(written(tmp_path, t_csv=HEADED + rows(), **{name: about}))
-    assert is_the_table(data)
-    assert f"{name[:-4]} is left out: it describes the others." in data.notes
-
-
-def test_samples_that_a_view_lacks_are_said_and_left_out(tmp_path: Path) -> None:
-    sound, picture = views()
-    paths = written(tmp_path, sound_csv=sound.to_csv(index=False), picture_csv=picture[:-3].to_csv(index=False))
-    data = read_dataset(paths, target="sound: class")
-    assert len(data.y) == N - 3
-    assert any("3 of 40 samples are missing in the view picture" in note for note in data.notes)
-
-
-@pytest.mark.parametrize("lacking", ["picture", "sound"])
-def test_the_mean_of_other_kernels_stands_for_those_of_a_view_that_lacks_a_sample(lacking: str, tmp_path: Path) -> None:
-    sound, picture = (view.set_index("id", drop=False).loc[views()[0]["id"]] for view in views())
-    sound, picture = (sound, picture[5:]) if lacking == "picture" else (sound[5:], picture.assign(kind=WORDS))
-    paths = written(tmp_path, sound_csv=sound.to_csv(index=False), picture_csv=picture.to_csv(index=False))
-    target = "sound: class" if lacking == "picture" else "picture: kind"
-    whole = read_dataset(paths, target=target, missing_view="average")
-    apart = read_dataset(paths, target=target, missing_view="leave-out")
-    assert (whole.n_samples, apart.n_samples) == (N, N - 5)
-    assert whole.absent is not None
-    assert apart.absent is None
-    assert whole.absent.sum(axis=0).tolist() == ([0, 5] if lacking == "picture" else [5, 0])
-    recipe = mv.Recipe.from_words("kernels=linear@views; normalize=none; train=60%").on(whole)
-    prepared = recipe.prepare()
-    assert (prepared.train.n_features, len(prepared.problem.bank)) == (0, 2)
-    train, _ = whole.split(train=0.6)
-    assert train.groups is not None
-    assert train.absent is not None
-    first, second = (train.X[:, group] @ train.X[:, group].T for group in train.groups)
-    gone = train.absent.any(axis=1)
-    theirs, other = (second, first) if lacking == "picture" else (first, second)
-    expected = np.where(gone[:, None] | gone[None, :], other, theirs)
-    assert prepared.train.grams is not None
-    assert np.allclose(prepared.train.grams[1 if lacking == "picture" else 0], expected)
-    again = mv.Recipe.from_words(recipe.to_words())
-    assert again == recipe
-    assert again.data.missing_view == "average"
-
-
-def test_a_target_that_stands_in_every_view_is_taken_once(tmp_path: Path) -> None:
-    sound, picture = views()
-    marked = picture.assign(**{"class": [WORDS[int(name[1:])] for name in picture["id"]]})
-    paths = written(tmp_path, sound_csv=sound.to_csv(index=False), picture_csv=marked[:-3].to_csv(index=False))
-    for given in ([*paths], [*paths][::-1]):
-        for target in (None, "class"):
-            data = read_dataset(given, target=target, missing="fill")
-            assert not [name for name in data.feature_names if "class" in name]
-            assert data.n_samples == N
-    data = read_dataset(paths, target="class", missing_view="average")
-    assert data.absent is not None
-    assert data.absent.sum(axis=0).tolist() == [0, 3]
-    both = {
-        f"{name}_csv": view.drop(columns="id").to_csv(index=False) for name, view in zip("ab", views(), strict=True)
-    }
-    assert "The tables are joined row by row." in read_dataset(written(tmp_path, **both)).notes
-
-
-@pytest.mark.parametrize(
-    ("name", "written_as"), [("ID", "{}"), ("id", "{}.0"), ("id", "{:04d}"), ("sample_id", "{}"), ("who", "p{}")]
-)
-def test_samples_are_matched_however_they_are_written(name: str, written_as: str, tmp_path: Path) -> None:
-    ids = [f"p{i}" if name == "who" else str(i) for i in range(N)]
-    first = pd.DataFrame({"id": ids, "a": X[:, 0], "b": X[:, 1], "class": WORDS})
-    second = pd.DataFrame({name: [written_as.format(i) for i in range(N)], "c": X[:, 2], "d": X[:, 2]})[::-1]
-    data = read_dataset(written(tmp_path, one_csv=first.to_csv(index=False), two_csv=second.to_csv(index=False)))
-    assert np.allclose(data.X[:, :3], X)
-
-
-def test_a_sample_that_stands_twice_in_a_view_is_named(tmp_path: Path) -> None:
-    sound, picture = views()
-    picture.iloc[3, 0] = picture.iloc[5, 0]
-    paths = written(tmp_path, sound_csv=sound.to_csv(index=False), picture_csv=picture.to_csv(index=False))
-    with pytest.raises(DataError, match=f'picture has "{picture.iloc[5, 0]}" there more than once'):
-        read_dataset(paths)
-
-
-def test_a_view_of_one_column_is_no_target_beside_one_called_so(tmp_path: Path) -> None:
-    sound, picture = views()
-    alone = picture[["id", "red"]].to_csv(index=False)
-    data = read_dataset(written(tmp_path, sound_csv=sound.to_csv(index=False), picture_csv=alone))
-    assert data.classes == ("no", "yes")
-    assert data.feature_names[2] == "red"
-
-
-def test_a_kernel_whose_samples_are_called_takes_a_table_in_its_order(tmp_path: Path) -> None:
-    sound, _ = views()
-    names = sound["id"].sample(frac=1.0, random_state=3)
-    order = names.index.to_numpy()
-    kernel = pd.DataFrame(K, sound["id"], sound["id"]).loc[names, names].to_csv()
-    for columns in (["id", "class"], ["id", "loud", "high", "class"]):
-        data = read_dataset(written(tmp_path, k_csv=kernel, t_csv=sound[columns].to_csv(index=False)))
-        assert data.grams is not None
-        assert np.allclose(data.grams[0], K[np.ix_(order, order)])
-        assert np.array_equal(np.array(data.classes)[(data.y > 0).astype(int)], WORDS[order])
-        assert data.n_features == len(columns) - 2
-    with pytest.raises(DataError, match="a kernel of 40 samples, and the table beside it has 30 rows"):
-        read_dataset(written(tmp_path, k_csv=text(K), t_csv=sound[["loud", "class"]][:30].to_csv(index=False)))
-
-
-def test_what_people_say_of_their_data_is_no_table(tmp_path: Path) -> None:
-    written(tmp_path, README_txt="Two, words", LICENSE_txt="CC BY", Thumbs_db=b"\xd0\xcf", t_csv=HEADED + rows())
-    assert is_the_table(read_dataset(tmp_path))
-    with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
-        for path in sorted(tmp_path.glob("*.*")):
-            if path.suffix != ".zip":
-                archive.write(path, path.name)
-    assert is_the_table(read_dataset(tmp_path / "t.zip"))
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        (saved(X=X), pd.Series(WORDS, name="class").to_csv()),
-        (pd.DataFrame(X, columns=[*"abc"]).to_csv(), pd.Series(WORDS, name="class").to_csv(index_label="index")),
-        (pd.DataFrame(X, columns=[*"abc"]).to_csv(index=False), pd.Series(WORDS, name="class").to_csv()),
-    ],
-)
-def test_row_numbers_beside_labels_are_no_feature(first: str | bytes, second: str, tmp_path: Path) -> None:
-    assert is_the_table(read_dataset(written(tmp_path, x_dat=first, y_csv=second)))
-
-
-def test_what_stands_beside_one_table_in_an_archive_is_no_table(tmp_path: Path) -> None:
-    table = (HEADED + rows()).encode()
-    beside = {"notes_txt": b"Measured in 1999,\nby us.\n", "load_py": b"import os\n", "Index": b"02 Dec 1996 Index\n"}
-    assert is_the_table(read(zipped(t_csv=table, **beside), "t.zip"))
-    written(tmp_path, t_csv=table, **beside)
-    assert is_the_table(read_dataset(tmp_path))
-
-
-def test_a_table_without_names_and_its_rows_to_test(tmp_path: Path) -> None:
-    table = np.column_stack([X, Y])
-    halves(read_dataset(written(tmp_path, t_trn=text(table[:TRAINED]), t_tst=text(table[TRAINED:]))))
-    np.savez(tmp_path / "one.npz", table)
-    assert is_the_table(read_dataset(tmp_path / "one.npz"))
-    np.savetxt(tmp_path / "one.txt", table)
-    assert read_dataset(tmp_path / "one.txt").classes == ("0", "1")
-    records = pd.DataFrame(table, columns=list("abcy")).to_records(index=False)
-    assert is_the_table(read(saved(mine=records), "x.npz"))
-    assert read_dataset(written(tmp_path, x_csv=text(X), y_csv=text(Y))).classes == ("0", "1")
-
-
-def test_labels_beside_identifiers_are_the_target_of_the_other_table(tmp_path: Path) -> None:
-    sound, _ = views()
-    labels = sound[["id", "class"]].sample(frac=1.0, random_state=2)
-    data = read_dataset(
-        written(tmp_path, x_csv=sound[["id", "loud", "high"]].to_csv(index=False), y_csv=labels.to_csv(index=False))
-    )
-    assert data.feature_names == ("loud", "high")
-    assert np.allclose(data.X, X[:, :2])
-    assert np.array_equal(np.array(data.classes)[(data.y > 0).astype(int)], WORDS)
-
-
-# -- rows to test
-
-
-HEADED = "a,b,c,class\n"
-TRAINED = N - 10
-
-
-def halves(data: Dataset) -> None:
-    """Check that the last ten rows are tested, whatever the share and the seed."""
-    assert data.held_out is not None
-    assert data.held_out.tolist() == [False] * TRAINED + [True] * 10
-    for seed in (0, 1):
-        train, test = data.split(train=0.9, seed=seed, standardize=False)
-        assert np.allclose(train.X, X[:TRAINED])
-        assert np.allclose(test.X, X[TRAINED:])
-        assert train.held_out is None
-    assert data.n_train(0.9) == TRAINED
-
-
-def tables() -> tuple[str, str]:
-    lines = rows().splitlines(keepends=True)
-    return HEADED + "".join(lines[:TRAINED]), HEADED + "".join(lines[TRAINED:])
-
-
-@pytest.mark.parametrize(
-    "names", [("train_csv", "test_csv"), ("t_csv", "t-test_csv"), ("t_data", "t_test"), ("test_csv", "train_csv")]
-)
-def test_files_called_alike_but_for_train_and_test_are_one(names: tuple[str, str], tmp_path: Path) -> None:
-    texts = tables() if names[0] != "test_csv" else tables()[::-1]
-    paths = written(tmp_path, **dict(zip(names, texts, strict=True)))
-    data = read_dataset(paths)
-    halves(data)
-    assert "10 of 40 rows are tested, not trained on." in data.notes
-    halves(read_dataset_bytes(zipped(**dict(zip(names, (text.encode() for text in texts), strict=True))), "t.zip"))
-
-
-def test_a_second_file_holds_the_rows_to_test(tmp_path: Path) -> None:
-    first, second = written(tmp_path, mine_csv=tables()[0], other_csv=tables()[1])
-    for data in (read_dataset(first, test=second), read_dataset([first, second], test="other.csv")):
-        halves(data)
-        assert data.table is not None
-        assert data.table.options.test == "other.csv"
-    recipe = mv.Recipe().on(data)
-    assert "test=other.csv" in recipe.to_words()
-    assert recipe.data.source != mv.Recipe().on(replace(data, held_out=None)).data.source
-    assert np.allclose(recipe.prepare().test.y, data.y[TRAINED:])
-    with pytest.raises(DataError, match=r'has no column "class", which mine has.*can be predicted once'):
-        read_dataset([first, *written(tmp_path, other_csv="a,b,c\n1,2,3\n2,3,4\n")], test="other.csv")
-    with pytest.raises(DataError, match="Where one holds rows to test, call it mine_test, or say so: test"):
-        read_dataset([first, *written(tmp_path, other_csv=tables()[1].replace("1", "2"))])
-    with pytest.raises(DataError, match=r'"nowhere\.csv" is no column of it, and no file beside it'):
-        read_dataset(first, test="nowhere.csv")
-
-
-@pytest.mark.parametrize(
-    ("name", "words"), [("set", ("train", "test")), ("is_train", ("1", "0")), ("is_test", ("no", "yes"))]
-)
-def test_a_column_says_which_rows_are_tested(name: str, words: tuple[str, str], tmp_path: Path) -> None:
-    marked = "".join(f"{row},{words[i >= TRAINED]}\n" for i, row in enumerate(rows().splitlines()))
-    data = read(f"a,b,c,class,{name}\n{marked}", "t.csv")
-    halves(data)
-    assert f'Column "{name}" is set aside: it says which rows are tested.' in data.notes
-    assert read(f"a,b,c,class,{name}\n{marked}", "t.csv", leave_out=name).held_out is None
-    with pytest.raises(DataError, match=r'some words begin with test and others do not.*"class" holds no, yes'):
-        read(f"a,b,c,class,{name}\n{marked}", "t.csv", test="class", target="a")
-
-
-def test_rows_to_test_of_libsvm_may_end_in_zeros_that_are_not_written(tmp_path: Path) -> None:
-    made = [f"{Y[i]} " + " ".join(f"{j + 1}:{X[i, j]}" for j in range(3 if i < TRAINED else 2)) for i in range(N)]
-    paths = written(tmp_path, a9a="\n".join(made[:TRAINED]), a9a_t="\n".join(made[TRAINED:]))
-    for files in (paths, paths[::-1]):
-        data = read_dataset(files)
-        _, test = data.split(standardize=False)
-        assert np.allclose(test.X, X[TRAINED:] * [1, 1, 0])
-        assert data.classes == ("0", "1")
-
-
-def test_arrays_and_matrices_of_numbers_are_paired_as_tables_are(tmp_path: Path) -> None:
-    parts = {"X_train": X[:TRAINED], "X_test": X[TRAINED:], "y_train": Y[:TRAINED], "y_test": Y[TRAINED:]}
-    halves(read(saved(**parts), "t.npz"))
-    file = io.BytesIO()
-    savemat(
-        file, {"Xtrain": X[:TRAINED], "Xtest": X[TRAINED:], "ytrain": Y[:TRAINED, None], "ytest": Y[TRAINED:, None]}
-    )
-    halves(read(file.getvalue(), "t.mat"))
-    for name, part in parts.items():
-        np.savetxt(tmp_path / f"{name}.csv", part, delimiter=",", fmt="%.3f" if "X" in name else "%d")
-    halves(read_dataset(tmp_path))
-    assert read(saved(X=X, y=Y, latest=X), "t.npz").held_out is None
-    np.savetxt(tmp_path / "y_train.csv", Y[1:TRAINED], fmt="%d")
-    with pytest.raises(DataError, match="different numbers of rows: 29 to train on and 10 to test; 30 to train on"):
-        read_dataset(tmp_path)
-
-
-def test_rows_to_test_leave_every_class_to_train_on() -> None:
-    text = "a,b,class,set\n" + "".join(
-        f"{i},{i % 5},{'xyz'[i % 3]},{'test' if i % 3 == 2 else 'train'}\n" for i in range(30)
-    )
-    with pytest.raises(DataError, match="keeps for the test leave none to train on of class 'z'"):
-        read(text, "t.csv").split()
-
-
 # -- JSON
-
 
 RECORDS = [{"a": a, "b": b, "c": c, "class": word} for (a, b, c), word in zip(X.tolist(), WORDS.tolist(), strict=True)]
 
@@ -957,14 +415,6 @@ def _npy(array: np.ndarray[Any, Any]) -> bytes:
     return file.getvalue()
 
 
-def test_files_of_one_name_in_several_folders_are_both_read(tmp_path: Path) -> None:
-    for folder, last in (("one", "y"), ("two", "z")):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "t.csv").write_text(f"a,{last}\n" + "".join(f"w{i % 3},{i % 2}\n" for i in range(30)))
-    data = read_dataset([tmp_path / "one/t.csv", tmp_path / "two/t.csv"], target="t: y")
-    assert [name for name in data.feature_names if name.startswith("t (2): ")]
-
-
 def test_what_is_packed_in_cells_of_matlab_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     file = io.BytesIO()
     cell = np.empty((1, 1), dtype=object)
@@ -975,81 +425,6 @@ def test_what_is_packed_in_cells_of_matlab_is_bounded(monkeypatch: pytest.Monkey
         matlabs.arrays_in(file.getvalue(), "bomb.mat", 1000)
 
 
-@pytest.mark.parametrize("solver", ["level", "spg", "silp", "newton"])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_many_kernels_stay_in_their_files_and_every_bit_is_that_of_memory(
-    dtype: type, solver: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    np.save(tmp_path / "a.npy", KERNELS[:2].astype(dtype))
-    np.save(tmp_path / "b.npy", np.asfortranarray(KERNELS[2], dtype))
-    np.save(tmp_path / "y.npy", Y)
-    inside = read_dataset(tmp_path)
-    monkeypatch.setattr(_gram_files, "LARGE", 0)
-    away = read_dataset(tmp_path)
-    monkeypatch.setattr(_gram_files, "ENTRIES", 3 * N)  # some rows at a time
-    assert isinstance(away.grams, GramFiles)
-    assert not isinstance(inside.grams, GramFiles)
-    assert (digest(away), away.kernel_names) == (digest(inside), inside.kernel_names)
-    races = [Recipe().on(data).prepare() for data in (inside, away)]
-    traces = [mv.solve(race.problem, solver, gap=1e-4, max_iter=50) for race in races]
-    for name in ("weights", "objective", "lower_bound"):
-        np.testing.assert_array_equal(getattr(traces[1], name), getattr(traces[0], name))
-    scores = [race.score(trace.best) for race, trace in zip(races, traces, strict=True)]
-    assert scores[1] == scores[0]
-
-
-def test_kernels_in_files_beside_a_table_are_those_of_the_rows_in_use(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    np.save(tmp_path / "k.npy", KERNELS)
-    pd.DataFrame({"loud": X[:, 0], "class": WORDS}).to_csv(tmp_path / "table.csv", index=False)
-    monkeypatch.setattr(_gram_files, "LARGE", 0)
-    away = read_dataset(tmp_path)
-    assert isinstance(away.grams, GramFiles)
-    np.testing.assert_array_equal(np.array(list(away.grams)), KERNELS)
-    np.save(tmp_path / "k.npy", KERNELS[:, 1:, 1:])
-    with pytest.raises(DataError, match=r"k\.npy changed or went away"):
-        away.grams[0]
-
-
-def spoilt(places: tuple[int, int], value: float) -> np.ndarray[Any, Any]:
-    """Return the kernels with one entry that is wrong."""
-    kernels = KERNELS.copy()
-    kernels[1][places] = value
-    return kernels
-
-
-@pytest.mark.parametrize(
-    ("kernels", "reason"),
-    [(spoilt((30, 4), np.nan), "holds nan between samples 30 and 4"), (spoilt((30, 4), 99.0), "not symmetric")],
-)
-def test_kernels_in_files_are_checked_some_rows_at_a_time(
-    kernels: np.ndarray[Any, Any], reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    np.save(tmp_path / "k.npy", kernels)
-    np.save(tmp_path / "y.npy", Y)
-    monkeypatch.setattr(_gram_files, "LARGE", 0)
-    monkeypatch.setattr(_arrays, "ENTRIES", 3 * N)
-    with pytest.raises(DataError, match=rf"k\.npy.* {reason}"):
-        read_dataset(tmp_path)
-
-
-def test_distances_in_files_are_read_into_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    np.save(tmp_path / "d.npy", np.stack([squared_distances(X, X) ** 0.5] * 2))
-    np.save(tmp_path / "y.npy", Y)
-    monkeypatch.setattr(_gram_files, "LARGE", 0)
-    data = read_dataset(tmp_path)
-    assert data.distances
-    assert isinstance(data.grams, np.ndarray)
-
-
-@pytest.mark.parametrize("rows", range(18, 26))
-def test_tables_that_are_nearly_square_are_tables(rows: int) -> None:
-    for columns in range(16, 24):
-        lines = [",".join(f"{(i * j) % 7}.5" for j in range(1, columns)) + f",{'uv'[i % 2]}" for i in range(rows)]
-        assert read("\n".join([",".join(f"c{j}" for j in range(columns)), *lines]), "x.csv").X.shape[0] == rows
-
-
 @pytest.mark.parametrize(("place", "byte"), [(176, 8), (177, 8), (145, 8)])
 def test_parts_of_matlab_that_are_of_no_known_kind_are_refused(place: int, byte: int) -> None:
     file = io.BytesIO()
@@ -1058,12 +433,6 @@ def test_parts_of_matlab_that_are_of_no_known_kind_are_refused(place: int, byte:
     changed[place] = byte
     with pytest.raises(DataError, match="cannot be read as MATLAB's"):
         read_dataset_bytes(bytes(changed), "x.mat")
-
-
-def test_a_zero_byte_in_a_matrix_market_file_is_refused() -> None:
-    rows = "%%MatrixMarket matrix array real general\n2 2\n1\n0\n\x000\n1\n"
-    with pytest.raises(DataError, match="zero byte"):
-        read_dataset_bytes(rows.encode(), "x.mtx")
 
 
 def test_new_rows_may_have_other_units_in_what_was_left_out() -> None:
@@ -1083,11 +452,3 @@ def test_rows_below_those_in_quotes_are_whole() -> None:
     data = read(f'"a,b,y"\n{quoted}71,3,p\n81,3,q\n', "t.csv")
     assert len(data.y) == 1102
     assert data.X[-2:].tolist() == [[71.0, 3.0], [81.0, 3.0]]
-
-
-def test_a_table_with_the_labels_does_not_describe_the_others(tmp_path: Path) -> None:
-    genes = "gene," + ",".join(f"S{i}" for i in range(12)) + "\n"
-    genes += "".join(f"g{k}," + ",".join(str((i * k) % 7) for i in range(12)) + "\n" for k in range(30))
-    samples = "sample,age,label\n" + "".join(f"S{i},{20 + i},{'ab'[i % 2]}\n" for i in range(12))
-    with pytest.raises(DataError, match="rows"):
-        read_dataset(written(tmp_path, expression_csv=genes, samples_csv=samples))

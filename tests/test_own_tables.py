@@ -694,3 +694,62 @@ def test_the_program_under_share_names_the_file_that_was_read() -> None:
     assert read_dataset_bytes(PEOPLE.encode(), "people.csv").source == "people.csv"
     assert read_dataset_bytes(PEOPLE.encode(), "people\x07.csv").source == ""  # no name to be written as it is
     assert mv.read_dataset(PEOPLE.encode(), name="people").source == ""  # bytes, which no file is known to hold
+
+
+# -- what other programs write
+
+
+def test_names_are_moved_as_r_writes_them_only_where_a_column_of_values_has_none() -> None:
+    shifted = "a,b,class,\n" + "".join(f"r{i},{i},{i % 5},{'xy'[i % 2]}\n" for i in range(20))
+    found = table(shifted)
+    assert (found.feature_names, found.classes) == (("a", "b"), ("x", "y"))
+    assert any("one column too far to the left, as R writes them" in note for note in found.notes)
+    remark = "a,b,class,\n" + "".join(f"{i / 4},{i % 5},{'xy'[i % 2]},{'see below' * (i == 3)}\n" for i in range(20))
+    assert table(remark).table.options.target == "class"
+    assert table(remark).feature_names == ("a", "b")
+
+
+def test_names_behind_a_sign_of_remarks_and_kinds_below_names_are_known() -> None:
+    rows = "".join(f"L{i}\tAC{i}\t{['gut', 'palm'][i % 2]}\t{i % 7}\tsubject-{i % 3}\n" for i in range(20))
+    found = table(f"#SampleID\tBarcode\tBodySite\tDays\tSubject\n{rows}")
+    assert [name for name, _, _ in found.table.columns] == ["SampleID", "Barcode", "BodySite", "Days", "Subject"]
+    orange = "size\tkind\tcolour\nc\tp q\td\n\t\tclass\n"
+    found = table(orange + "".join(f"{i}\t{'pq'[i % 2]}\t{['red', 'blue'][i % 3 == 0]}\n" for i in range(20)))
+    assert (len(found.y), found.feature_names, found.classes) == (20, ("size", "kind=q"), ("blue", "red"))
+    assert "Rows 2 and 3, Orange's kinds of columns, are left out." in found.notes
+
+
+def test_a_file_of_geo_is_refused_with_what_to_do() -> None:
+    with pytest.raises(DataError, match="whose rows are genes and whose columns are samples: turn its table"):
+        table('!Series_title\t"x"\n"ID_REF"\t"GSM1"\t"GSM2"\n"p1"\t1.5\t2.5\n')
+
+
+def test_units_of_a_target_and_of_a_column_alone() -> None:
+    found = table("a,dose\n" + "".join(f"{i % 7},{1.5 * i} mg\n" for i in range(30)))
+    assert "The target is in mg." in found.notes
+    assert found.y[2] == 3.0
+    with pytest.raises(DataError, match="has one column"):
+        table("weight\n" + "".join(f"{100 + i} g\n" for i in range(30)))
+
+
+def test_commas_that_may_be_either_sign_are_said() -> None:
+    rows = "".join(f"{309 if i == 4 else f'{i % 9 + 1},{201 + i}'};{'xy'[i % 2]}\n" for i in range(30))
+    said = 'Column "a": "1,201" beside "309" is read as 1.201, which may be wrong: the decimal sign can be chosen.'
+    assert said in table(f"a;class\n{rows}").notes
+    assert said not in table(f"a;class\n{rows}", decimal=",").notes
+    assert table(f"a;class\n{rows}", decimal=".").X[0, 0] == 1201.0
+
+
+@pytest.mark.parametrize(("orient", "years"), [("columns", 4), ("index", 30)])
+def test_years_in_json_are_columns_where_more_rows_have_names(orient: str, years: int) -> None:
+    named = [f"r{i}" for i in range(12)]
+    frame = pd.DataFrame(np.arange(12.0 * years).reshape(12, -1), named, [*range(1990, 1990 + years)])
+    content = (frame if orient == "columns" else frame.T).to_json(orient=orient)
+    found = read_dataset_bytes(content.encode(), "t.json")
+    assert found.X.shape == ((12, 3) if orient == "columns" else (30, 11))
+
+
+def test_groups_above_names_that_come_again_belong_to_them() -> None:
+    rows = "".join(f"r{i},{i},{i % 5},{3 * i},{i % 4},{'xy'[i % 2]}\n" for i in range(20))
+    found = table(f",men,,women,,\n,age,score,age,score,class\n{rows}")
+    assert found.feature_names == ("men age", "men score", "women age", "women score")

@@ -256,3 +256,10 @@ def test_a_figure_moves_each_name_by_its_own_pixels() -> None:
     assert glyph.y_offset["field"] == "up"
     assert glyph.y_offset["transform"].func == "return -x"  # Bokeh counts pixels downwards
     assert name_mark("curves").up == Column("up")
+
+
+def test_names_with_control_characters_make_a_picture_that_is_xml() -> None:
+    name = "a\x00\x1b\ud800\uffff<b"
+    chart = Chart("one", name, LINEAR, LINEAR, [LineMark("one", colour="#123456")])
+    drawn = drawing([([chart], 200)], {"one": {"x": [0, 1], "y": [0, 1]}}, name, LIGHT)
+    assert "a\ufffd\ufffd\ufffd\ufffd<b" in words(drawn)

@@ -14,6 +14,7 @@ from .._cells import is_number
 from .._dataset import DataError, Dataset
 from .._dialect import decode
 from .._frame import dataset_from_frame, unique_names
+from .._header import YEAR
 from .._table_options import OF_TABLES, Found, Progress, TableOptions, refuse_unused
 from ._arrays import NAMES, dataset_of
 
@@ -108,7 +109,10 @@ def _frame(held: Any, name: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
 
 
 def _by_rows(held: dict[str, dict[str, Any]]) -> bool:
-    """Whether objects are rows, as in pandas' orient="index": their keys are numbers, or they mix words and numbers."""
+    """Whether objects are rows, as in pandas' orient="index": their keys are numbers, or they mix words and numbers.
+
+    Years are columns where more rows have names than there are years.
+    """
     rows, columns = (all(map(is_number, keys)) for keys in (held, next(iter(held.values()))))
     mixed = [len({isinstance(cell, str) for cell in each.values() if cell is not None}) > 1 for each in held.values()]
     if (
@@ -116,4 +120,6 @@ def _by_rows(held: dict[str, dict[str, Any]]) -> bool:
         and len({isinstance(c, str) for each in held.values() for c in each.values() if c is not None}) > 1
     ):
         return False  # columns of words beside columns of numbers
+    if rows and not columns and all(map(YEAR.fullmatch, held)):  # which may be either
+        return len(held) > len(next(iter(held.values())))
     return rows if rows != columns else 2 * sum(mixed) > len(mixed)

@@ -1,8 +1,7 @@
-"""Kernel and distance matrices in text: a row for each sample, whole or one triangle, perhaps with labels beside it,
-or sparse in Matrix Market's format, or distances as PHYLIP writes them.
+"""Kernel and distance matrices in text: a row for each sample, whole or one triangle, or sparse in Matrix Market's
+format, or distances as PHYLIP writes them; their labels stand in a file of their own.
 
-Names above the columns and before the rows, as pandas writes them, are left out. Labels stand in the first or the last
-column, or in a file of their own.
+Names above the columns and before the rows, as pandas writes them, are left out. What has labels beside it is a table.
 """
 
 from __future__ import annotations
@@ -20,8 +19,7 @@ from mklviz.limits import LIMITS
 from .._bounds import check_shape, reading
 from .._cells import is_number
 from .._dataset import Array, DataError, Dataset
-from .._labels import code_labels
-from .._symmetric import CORNER, FEWEST, mirrored, symmetric, without_labels
+from .._symmetric import FEWEST, mirrored, of_pairs, symmetric, without_labels
 from .._table_options import Progress, TableOptions
 
 SUFFIXES = (".mtx",)
@@ -36,33 +34,26 @@ _BETWEEN = re.compile(r"[,;\t ]+")
 
 
 def looks(data: bytes) -> bool:
-    """Whether a text has about as many rows as columns, which make a symmetric matrix."""
+    """Whether a text is a matrix that no table is: Matrix Market's, PHYLIP's or a triangle."""
     if data.startswith(_MARKET):
         return True
     start = data[:1_000_000].lstrip()
     if b"\0" in start or not start:
         return False
-    top, first, *_ = [*start.split(b"\n", 2), b""]
-    below = data.strip().count(b"\n")
-    counted = _COUNT.fullmatch(top.strip()) and FEWEST <= int(top) <= below and below % int(top) == 0  # of PHYLIP
-    wide = max(map(len, rows_in(first or top)), default=0)
-    if not counted and abs(wide - below) > 2 and not _triangle(data):
+    top, below = start.partition(b"\n")[0].strip(), data.strip().count(b"\n")
+    counted = _COUNT.fullmatch(top) and FEWEST <= int(top) <= below and below % int(top) == 0  # of PHYLIP
+    matrix = matrix_in(data) if counted or _triangle(data) else None
+    if matrix is None or not FEWEST <= len(matrix) == matrix.shape[1]:
         return False
-    return _parts(rows_in(data)) is not None
+    return bool(np.isfinite(matrix).all()) and np.ptp(matrix) > 0 and symmetric(matrix) is not None
 
 
 def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
-    """Read a matrix with the labels beside it."""
-    parts = (_market(data), None) if data.startswith(_MARKET) else _parts(rows_in(data))
-    if parts is None:
+    """Ask for the labels, which stand in another file."""
+    matrix = matrix_in(data)
+    if matrix is None or (name.endswith(SUFFIXES) and not data.startswith(_MARKET)):
         raise DataError(f"{name} does not begin as a file of Matrix Market does, with {_MARKET.decode()}.")
-    matrix, labels = parts
-    if labels is None:
-        raise without_labels(name, len(matrix))
-    check_shape(name, matrix.shape, gram_cells)
-    return code_labels(labels, "the column beside the matrix").dataset(
-        name, np.zeros((len(matrix), 0)), grams=matrix[None]
-    )
+    raise without_labels(name, len(matrix))
 
 
 def matrix_in(data: bytes) -> Array | None:
@@ -70,11 +61,17 @@ def matrix_in(data: bytes) -> Array | None:
 
     Names are left out of a square one alone: above others they name columns, and before them they identify samples.
     """
+    import pandas as pd
+
     if data.startswith(_MARKET):
         return _market(data)
     rows = rows_in(data)
     matrix = _numbers(_without_names(rows))
-    return matrix if matrix is not None and len(matrix) == matrix.shape[1] else _numbers(rows)
+    if matrix is not None and len(matrix) == matrix.shape[1]:
+        return matrix
+    numbers = _numbers(rows)
+    pairs = None if numbers is None else of_pairs(pd.DataFrame(numbers))
+    return numbers if pairs is None else pairs[0]
 
 
 def _market(data: bytes) -> Array:
@@ -167,39 +164,6 @@ def _without_names(rows: Sequence[Sequence[str]]) -> list[Sequence[str]]:
     if len(body) > 1 and not any(map(is_number, first)) and len(set(first)) == len(first):
         body = [row[1:] for row in body]
     return body
-
-
-def _parts(rows: list[list[str]]) -> tuple[Array, list[str] | None] | None:
-    """Return a symmetric matrix, and the labels beside it where there are any; None where there is no such matrix."""
-    for skipped in (0, 1):
-        body = rows[skipped:]
-        widths = {len(row) for row in body}
-        n = len(body)
-        if n < FEWEST or len(widths) > 1 + (skipped == 0) * n:
-            continue
-        cuts = [(slice(None), None), (slice(1, None), 0), (slice(None, -1), -1)]
-        for cut, beside in cuts if len(widths) == 1 else cuts[:1]:
-            matrix = _square([row[cut] for row in body])
-            if matrix is None:
-                continue
-            labels = None if beside is None else [row[beside] for row in body]
-            if labels is not None and len(set(labels)) == n:  # names or numbers of the rows
-                labels = None
-            return matrix, labels
-    return None
-
-
-def _square(rows: list[list[str]]) -> Array | None:
-    n = len(rows)
-    if [len(row) for row in rows] not in ([n] * n, [*range(1, n + 1)], [*range(n, 0, -1)]):
-        return None
-    corner = _numbers([row[:CORNER] for row in rows[:CORNER]])
-    if n > CORNER and len(rows[0]) == len(rows[-1]) and (corner is None or symmetric(corner) is None):
-        return None  # without reading the rest
-    matrix = _numbers(rows)
-    if matrix is None or matrix.shape != (n, n) or not np.isfinite(matrix).all() or np.ptp(matrix) == 0:
-        return None
-    return symmetric(matrix)
 
 
 def labels_in(data: bytes) -> NDArray[np.str_] | None:

@@ -31,6 +31,10 @@ from mklviz.views.look.palette import DASHES, FONT, MARKERS, Theme
 FLAT = 0.2  # pixels; a point this close to the line between its neighbours is left out
 MARKER_SIZE = 8.0  # of the shapes of `MARKERS`, whose middle is MIDDLE
 MIDDLE = (11.0, 6.0)
+NO_XML = dict.fromkeys(
+    (*range(9), 11, 12, *range(14, 32), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF), "\N{REPLACEMENT CHARACTER}"
+)
+"""What no XML may hold, as a name of a column or a file may: control characters and halves of letters."""
 
 
 class MarkAxes(Protocol):
@@ -235,7 +239,7 @@ def drawing(
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{escape(label)}" font-family="{FONT}">'
         f"<style>{chart_style(theme)}</style>"
         f'<rect width="{width}" height="{y:.0f}" rx="10" fill="{theme.card}"/>{"".join(body)}</svg>'
-    )
+    ).translate(NO_XML)
 
 
 def svg_address(drawn: str) -> str:

@@ -1,0 +1,330 @@
+"""Kernels and distances in files: matrices in text and in tables, sparse ones, those that stay in their files."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from _samples import (
+    KERNELS,
+    SAMPLES,
+    WORDS,
+    K,
+    N,
+    X,
+    Y,
+    is_the_table,
+    matlab,
+    read,
+    saved,
+    text,
+    written,
+)
+from scipy.io import mmwrite
+from scipy.sparse import coo_matrix, csr_matrix, save_npz
+
+import mklviz as mv
+from mklviz.datasets import DataError, GramFiles, _gram_files, read_dataset, read_dataset_bytes
+from mklviz.datasets._formats import _arrays
+from mklviz.kernels.families._family import squared_distances
+from mklviz.recipe import Recipe
+from mklviz.recipe.choices import digest
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        text(np.column_stack([K, Y]), delimiter=","),
+        text(np.column_stack([Y, K])),
+        pd.DataFrame(K).assign(label=WORDS).to_csv(index=False),
+    ],
+    ids=["last column", "first column", "named by pandas"],
+)
+def test_labels_may_stand_beside_a_matrix_in_text(content: str | bytes) -> None:
+    data = read(content, "k.csv")
+    assert data.grams is not None
+    assert np.allclose(data.grams, K)
+    assert np.array_equal(data.y > 0, Y == 1)
+
+
+def test_a_matrix_without_labels_asks_for_them() -> None:
+    with pytest.raises(DataError, match="a kernel or distances, without labels"):
+        read(text(K), "k.csv")
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        text(K),
+        text(K, delimiter=","),
+        pd.DataFrame(K).to_csv(),
+        "".join(" ".join(map(repr, K[i, i:].tolist())) + "\n" for i in range(N)),
+        "".join(" ".join(map(repr, K[i, : i + 1].tolist())) + "\n" for i in range(N)),
+    ],
+    ids=["blanks", "commas", "pandas", "upper triangle", "lower triangle"],
+)
+def test_a_matrix_with_its_labels_in_another_file(matrix: str | bytes, tmp_path: Path) -> None:
+    data = read_dataset(written(tmp_path, k_csv=matrix, labels_txt="\n".join(WORDS)))
+    assert data.grams is not None
+    assert np.allclose(data.grams, K)
+    assert data.classes == ("no", "yes")
+
+
+def commas(matrix: Any) -> str:
+    """Return a matrix as a spreadsheet writes it where commas are decimal."""
+    return pd.DataFrame(matrix).to_csv(sep=";", decimal=",", header=False, index=False)
+
+
+def sheet(frame: pd.DataFrame, **options: Any) -> bytes:
+    """Return a frame as a workbook."""
+    file: Any = io.BytesIO()
+    frame.to_excel(file, **options)
+    return bytes(file.getvalue())
+
+
+NAMED = pd.DataFrame(K, SAMPLES, SAMPLES)
+BARE: dict[str, Any] = {"header": False, "index": False}
+CONTAINED = {
+    "bare.xlsx": sheet(NAMED, **BARE),
+    "named.xlsx": sheet(NAMED),
+    "triangle.xlsx": sheet(NAMED.where(np.tri(N) > 0), **BARE),
+    "k.parquet": NAMED.to_parquet(),
+    "rows.json": json.dumps(K.tolist()).encode(),
+    "split.json": NAMED.to_json(orient="split", double_precision=15).encode(),
+    "commas.csv": commas(K).encode(),
+    "commas.txt": commas(K).replace(";", "  ").encode(),
+    "utf16.csv": NAMED.to_csv().encode("utf-16"),
+    "padded.csv": NAMED.where(np.tri(N).T > 0).to_csv(**BARE).encode(),
+}
+
+
+@pytest.mark.parametrize("name", CONTAINED)
+def test_a_kernel_in_any_file_of_tables_is_a_kernel(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(CONTAINED[name])
+    data = read_dataset([tmp_path / name, *written(tmp_path, labels_txt="\n".join(WORDS))])
+    assert data.grams is not None
+    assert np.allclose(data.grams, K)
+    assert data.classes == ("no", "yes")
+    with pytest.raises(DataError, match="a kernel or distances, without labels"):
+        read_dataset(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("k.xlsx", sheet(NAMED.assign(label=WORDS))),
+        ("k.json", json.dumps([[*row, word] for row, word in zip(K.tolist(), WORDS.tolist(), strict=True)])),
+        ("k.csv", "".join(f"{row};{word}\n" for row, word in zip(commas(K).splitlines(), WORDS, strict=True))),
+        ("k.json", json.dumps({"K": K.tolist(), "y": WORDS.tolist()})),
+        ("k.json", json.dumps({"kernels": [K.tolist()], "labels": WORDS.tolist()})),
+    ],
+)
+def test_labels_may_stand_beside_a_kernel_in_any_file_of_tables(name: str, content: str | bytes) -> None:
+    data = read(content, name)
+    assert data.grams is not None
+    assert np.allclose(data.grams, K)
+    assert data.classes == ("no", "yes")
+    assert data.n_features == 0
+
+
+def test_samples_in_tables_of_other_programs_are_no_kernels(tmp_path: Path) -> None:
+    assert is_the_table(read(json.dumps({"X": X.tolist(), "y": WORDS.tolist()}), "x.json"))
+    table = pd.DataFrame(np.column_stack([X, Y]), columns=[*"abcy"])
+    assert is_the_table(read(table.to_json(orient="split"), "x.json"))
+    assert read(table[:4].to_json(orient="split"), "x.json").n_features == 3
+    lists = {"size": [*range(N)], "tags": X.tolist(), "y": WORDS.tolist()}
+    assert read(json.dumps(lists), "x.json").feature_names == ("size",)
+    assert np.allclose(read_dataset(written(tmp_path, x_csv=commas(X), y_csv=text(Y))).X, X)
+
+
+DISTANCES = np.sqrt(squared_distances(X, X)).round(6)
+PAIRS = DISTANCES[np.triu_indices(N, 1)]
+PHYLIP = [f"{name:<10}" + " ".join(map(str, row)) for name, row in zip(SAMPLES, DISTANCES.tolist(), strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("d.txt", text(PAIRS)),
+        ("d.txt", "".join(" ".join(map(str, DISTANCES[i, i + 1 :])) + "\n" for i in range(N))),
+        ("d.txt", "".join(" ".join(map(str, DISTANCES[i, :i])) + "\n" for i in range(N))),
+        ("d.phy", "\n".join([str(N), *PHYLIP])),
+        ("d.phy", "\n".join([f"  {N}", *(line.replace(" ", "\n  ", 40).replace("\n", " ", 10) for line in PHYLIP)])),
+        ("d.dist", "\n".join([str(N), *(" ".join(line.split()[: i + 1]) for i, line in enumerate(PHYLIP))])),
+    ],
+    ids=["vector", "upper", "lower", "PHYLIP", "in several lines", "lower triangle of PHYLIP"],
+)
+def test_distances_are_a_matrix_however_they_are_written(name: str, content: str | bytes, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    data = read_dataset([tmp_path / name, *written(tmp_path, labels_txt="\n".join(WORDS))])
+    assert data.distances
+    assert data.grams is not None
+    assert np.allclose(data.grams, DISTANCES)
+
+
+def test_distances_of_scipy_are_a_matrix_beside_their_labels() -> None:
+    data = read(saved(first=PAIRS, second=PAIRS**2, y=Y), "d.npz")
+    assert data.grams is not None
+    assert np.allclose(data.grams, [DISTANCES, DISTANCES**2])
+    data = read(matlab(d=PAIRS, whose=Y), "d.mat")
+    assert data.grams is not None
+    assert np.allclose(data.grams, DISTANCES)
+
+
+def test_what_is_taken_for_distances_is_said_and_kernels_of_other_samples_are_refused() -> None:
+    assert (
+        "Taken for the distances between 40 samples, each pair once: d (780,)."
+        in read(saved(d=PAIRS, y=Y), "d.npz").notes
+    )
+    for other in (K[1:, 1:], DISTANCES[1:, 1:], PAIRS - 1.0):
+        with pytest.raises(DataError, match="nothing to learn from with 40 samples"):
+            read(saved(d=other, y=Y), "d.npz")
+
+
+@pytest.mark.parametrize("half", [np.triu, np.tril])
+def test_the_test_rows_of_a_kernel_given_by_one_triangle_are_whole(half: Callable[..., Any]) -> None:
+    parts = [read(saved(K=kernel, y=Y), "k.npz").split(seed=0)[1].grams for kernel in (half(K), K)]
+    assert np.allclose(parts[0], parts[1])
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
+def test_sparse_matrices_that_scipy_saves_are_kernels(kind: str, tmp_path: Path) -> None:
+    cut = np.where(K > 0.1, K, 0.0) + N * np.eye(N)
+    save_npz(tmp_path / "k.npz", getattr(csr_matrix(cut), f"to{kind}")())
+    data = read_dataset([tmp_path / "k.npz", *written(tmp_path, labels_txt="\n".join(WORDS))])
+    assert data.grams is not None
+    assert np.allclose(data.grams, cut)
+
+
+def test_matrix_market_is_a_kernel_or_samples(tmp_path: Path) -> None:
+    labels = written(tmp_path, labels_txt="\n".join(WORDS))
+    mmwrite(tmp_path / "k.mtx", coo_matrix(K), symmetry="symmetric")
+    mmwrite(tmp_path / "x.mtx", csr_matrix(X))
+    kernel = read_dataset([tmp_path / "k.mtx", *labels])
+    assert kernel.grams is not None
+    assert np.allclose(kernel.grams, K)
+    assert np.allclose(read_dataset([tmp_path / "x.mtx", *labels]).X, X)
+    with pytest.raises(DataError, match="without labels"):
+        read_dataset(tmp_path / "k.mtx")
+    with pytest.raises(DataError, match="too large"):
+        read(b"%%MatrixMarket matrix coordinate real general\n900000 900000 1\n1 1 1\n", "k.mtx")
+    with pytest.raises(DataError, match="does not begin as"):
+        read("1 2 3\n4 5 6\n", "k.mtx")
+
+
+@pytest.mark.parametrize("solver", ["level", "spg", "silp", "newton"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_many_kernels_stay_in_their_files_and_every_bit_is_that_of_memory(
+    dtype: type, solver: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    np.save(tmp_path / "a.npy", KERNELS[:2].astype(dtype))
+    np.save(tmp_path / "b.npy", np.asfortranarray(KERNELS[2], dtype))
+    np.save(tmp_path / "y.npy", Y)
+    inside = read_dataset(tmp_path)
+    monkeypatch.setattr(_gram_files, "LARGE", 0)
+    away = read_dataset(tmp_path)
+    monkeypatch.setattr(_gram_files, "ENTRIES", 3 * N)  # some rows at a time
+    assert isinstance(away.grams, GramFiles)
+    assert not isinstance(inside.grams, GramFiles)
+    assert (digest(away), away.kernel_names) == (digest(inside), inside.kernel_names)
+    races = [Recipe().on(data).prepare() for data in (inside, away)]
+    traces = [mv.solve(race.problem, solver, gap=1e-4, max_iter=50) for race in races]
+    for name in ("weights", "objective", "lower_bound"):
+        np.testing.assert_array_equal(getattr(traces[1], name), getattr(traces[0], name))
+    scores = [race.score(trace.best) for race, trace in zip(races, traces, strict=True)]
+    assert scores[1] == scores[0]
+
+
+def test_kernels_in_files_beside_a_table_are_those_of_the_rows_in_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    np.save(tmp_path / "k.npy", KERNELS)
+    pd.DataFrame({"loud": X[:, 0], "class": WORDS}).to_csv(tmp_path / "table.csv", index=False)
+    monkeypatch.setattr(_gram_files, "LARGE", 0)
+    away = read_dataset(tmp_path)
+    assert isinstance(away.grams, GramFiles)
+    np.testing.assert_array_equal(np.array(list(away.grams)), KERNELS)
+    np.save(tmp_path / "k.npy", KERNELS[:, 1:, 1:])
+    with pytest.raises(DataError, match=r"k\.npy changed or went away"):
+        away.grams[0]
+
+
+def spoilt(places: tuple[int, int], value: float) -> np.ndarray[Any, Any]:
+    """Return the kernels with one entry that is wrong."""
+    kernels = KERNELS.copy()
+    kernels[1][places] = value
+    return kernels
+
+
+@pytest.mark.parametrize(
+    ("kernels", "reason"),
+    [(spoilt((30, 4), np.nan), "holds nan between samples 30 and 4"), (spoilt((30, 4), 99.0), "not symmetric")],
+)
+def test_kernels_in_files_are_checked_some_rows_at_a_time(
+    kernels: np.ndarray[Any, Any], reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    np.save(tmp_path / "k.npy", kernels)
+    np.save(tmp_path / "y.npy", Y)
+    monkeypatch.setattr(_gram_files, "LARGE", 0)
+    monkeypatch.setattr(_arrays, "ENTRIES", 3 * N)
+    with pytest.raises(DataError, match=rf"k\.npy.* {reason}"):
+        read_dataset(tmp_path)
+
+
+def test_distances_in_files_are_read_into_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.save(tmp_path / "d.npy", np.stack([squared_distances(X, X) ** 0.5] * 2))
+    np.save(tmp_path / "y.npy", Y)
+    monkeypatch.setattr(_gram_files, "LARGE", 0)
+    data = read_dataset(tmp_path)
+    assert data.distances
+    assert isinstance(data.grams, np.ndarray)
+
+
+@pytest.mark.parametrize("rows", range(18, 26))
+def test_tables_that_are_nearly_square_are_tables(rows: int) -> None:
+    for columns in range(16, 24):
+        lines = [",".join(f"{(i * j) % 7}.5" for j in range(1, columns)) + f",{'uv'[i % 2]}" for i in range(rows)]
+        assert read("\n".join([",".join(f"c{j}" for j in range(columns)), *lines]), "x.csv").X.shape[0] == rows
+
+
+def test_a_zero_byte_in_a_matrix_market_file_is_refused() -> None:
+    rows = "%%MatrixMarket matrix array real general\n2 2\n1\n0\n\x000\n1\n"
+    with pytest.raises(DataError, match="zero byte"):
+        read_dataset_bytes(rows.encode(), "x.mtx")
+
+
+WHICH: dict[str, Callable[[int, int], bool]] = {
+    "all": lambda i, j: True,
+    "upper": lambda i, j: i <= j,
+    "lower": lambda i, j: i >= j,
+    "above": lambda i, j: i < j,
+    "below": lambda i, j: i > j,
+}
+
+
+@pytest.mark.parametrize("which", WHICH)
+@pytest.mark.parametrize("called", [str, "s{}".format], ids=["numbers", "names"])
+def test_a_row_for_every_pair_of_samples_is_a_matrix(which: str, called: Callable[[int], str], tmp_path: Path) -> None:
+    matrix = (DISTANCES if which in ("above", "below") else K).tolist()
+    pairs = [(i, j) for i in range(N) for j in range(N) if WHICH[which](i, j)]
+    for head in ("", "src,dst,weight\n"):
+        content = head + "".join(f"{called(i)},{called(j)},{matrix[i][j]}\n" for i, j in pairs)
+        data = read_dataset(written(tmp_path, k_csv=content, y_txt=text(Y, fmt="%d")))
+        assert data.grams is not None
+        assert np.allclose(data.grams[0], matrix)
+        with pytest.raises(DataError, match=f"is a matrix of {N} samples, a kernel or distances, without labels"):
+            read(content, "k.csv")
+
+
+def test_edges_of_a_graph_and_classes_on_a_grid_are_no_kernels() -> None:
+    edges = "".join(f"{i},{(7 * i) % 30},{i / 10}\n" for i in range(60))
+    assert any("edges of a graph" in note for note in read(f"src,dst,weight\n{edges}", "g.csv").notes)
+    assert not any("edges of a graph" in note for note in read(f"a,b,weight\n{edges}", "g.csv").notes)
+    grid = "".join(f"{i},{j},{int((i - 4) ** 2 + (j - 4) ** 2 < 9)}\n" for i in range(9) for j in range(9))
+    assert read(f"a,b,class\n{grid}", "g.csv").X.shape == (81, 2)

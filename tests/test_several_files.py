@@ -1,0 +1,354 @@
+"""Several files as one data set: X and y apart, views of the same samples, rows to test."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from _samples import (
+    HEAD,
+    HEADED,
+    KERNELS,
+    TRAINED,
+    WORDS,
+    K,
+    N,
+    X,
+    Y,
+    is_the_table,
+    read,
+    rows,
+    saved,
+    text,
+    written,
+    zipped,
+)
+from scipy.io import savemat
+
+import mklviz as mv
+from mklviz.datasets import DataError, Dataset, read_dataset, read_dataset_bytes
+
+
+def test_a_zip_with_one_file_is_that_file_and_with_several_one_data_set() -> None:
+    assert is_the_table(read(zipped(x_arff=(HEAD + rows()).encode()), "x.zip"))
+    data = read(zipped(first_csv=text(K), second_txt=text(KERNELS[1], delimiter=","), y_csv=text(Y, fmt="%d")), "k.zip")
+    assert data.kernel_names == ("first", "second")
+    assert data.grams is not None
+    assert np.allclose(data.grams, KERNELS[:2])
+
+
+def test_x_and_y_as_two_files_and_a_folder_of_kernels(tmp_path: Path) -> None:
+    assert is_the_table(read_dataset(written(tmp_path, x_csv=text(X), y_csv=text(Y))))
+    folder = tmp_path / "kernels"
+    folder.mkdir()
+    for k, matrix in enumerate(KERNELS):
+        np.save(folder / f"kernel{k}.npy", matrix)
+    np.save(folder / "labels.npy", Y)
+    data = read_dataset(folder)
+    assert data.kernel_names == ("kernel0", "kernel1", "kernel2")
+
+
+def views() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return two tables of the same samples, called by a column "id", in another order."""
+    ids = np.array([f"s{i}" for i in range(N)])
+    sound = pd.DataFrame({"id": ids, "loud": X[:, 0], "high": X[:, 1], "class": WORDS})
+    picture = pd.DataFrame({"id": ids, "red": X[:, 2], "size": np.where(Y, "big", "small")})
+    return sound, picture.sample(frac=1.0, random_state=1)
+
+
+def test_tables_of_the_same_samples_are_views_matched_by_their_identifiers(tmp_path: Path) -> None:
+    sound, picture = (view.to_csv(index=False) for view in views())
+    data = read_dataset(written(tmp_path, sound_csv=sound, picture_csv=picture), target="sound: class")
+    assert data.feature_names == ("sound: loud", "sound: high", "picture: red", "picture: size=small")
+    assert data.groups == ((0, 1), (2, 3))
+    assert np.allclose(data.X[:, :3], X)
+    again = read_dataset(tmp_path)
+    assert again.table is not None
+    assert again.table.options.target == "sound: class"  # which is its name in the view
+    with pytest.raises(DataError, match="different numbers of rows"):
+        read_dataset(written(tmp_path, sound_csv="a,b\n1,x\n", picture_csv="c,d\n1,x\n2,y\n"))
+
+
+@pytest.mark.parametrize("name", ["metadata_csv", "columns_csv"])
+def test_a_table_that_describes_another_is_left_out(name: str, tmp_path: Path) -> None:
+    about = "column,meaning\na,length\nb,width\nc,height\nclass,whether it is one\n"
+    data = read_dataset(written(tmp_path, t_csv=HEADED + rows(), **{name: about}))
+    assert is_the_table(data)
+    assert f"{name[:-4]} is left out: it describes the others." in data.notes
+
+
+def test_samples_that_a_view_lacks_are_said_and_left_out(tmp_path: Path) -> None:
+    sound, picture = views()
+    paths = written(tmp_path, sound_csv=sound.to_csv(index=False), picture_csv=picture[:-3].to_csv(index=False))
+    data = read_dataset(paths, target="sound: class")
+    assert len(data.y) == N - 3
+    assert any("3 of 40 samples are missing in the view picture" in note for note in data.notes)
+
+
+@pytest.mark.parametrize("lacking", ["picture", "sound"])
+def test_the_mean_of_other_kernels_stands_for_those_of_a_view_that_lacks_a_sample(lacking: str, tmp_path: Path) -> None:
+    sound, picture = (view.set_index("id", drop=False).loc[views()[0]["id"]] for view in views())
+    sound, picture = (sound, picture[5:]) if lacking == "picture" else (sound[5:], picture.assign(kind=WORDS))
+    paths = written(tmp_path, sound_csv=sound.to_csv(index=False), picture_csv=picture.to_csv(index=False))
+    target = "sound: class" if lacking == "picture" else "picture: kind"
+    whole = read_dataset(paths, target=target, missing_view="average")
+    apart = read_dataset(paths, target=target, missing_view="leave-out")
+    assert (whole.n_samples, apart.n_samples) == (N, N - 5)
+    assert whole.absent is not None
+    assert apart.absent is None
+    assert whole.absent.sum(axis=0).tolist() == ([0, 5] if lacking == "picture" else [5, 0])
+    recipe = mv.Recipe.from_words("kernels=linear@views; normalize=none; train=60%").on(whole)
+    prepared = recipe.prepare()
+    assert (prepared.train.n_features, len(prepared.problem.bank)) == (0, 2)
+    train, _ = whole.split(train=0.6)
+    assert train.groups is not None
+    assert train.absent is not None
+    first, second = (train.X[:, group] @ train.X[:, group].T for group in train.groups)
+    gone = train.absent.any(axis=1)
+    theirs, other = (second, first) if lacking == "picture" else (first, second)
+    expected = np.where(gone[:, None] | gone[None, :], other, theirs)
+    assert prepared.train.grams is not None
+    assert np.allclose(prepared.train.grams[1 if lacking == "picture" else 0], expected)
+    again = mv.Recipe.from_words(recipe.to_words())
+    assert again == recipe
+    assert again.data.missing_view == "average"
+
+
+def test_a_target_that_stands_in_every_view_is_taken_once(tmp_path: Path) -> None:
+    sound, picture = views()
+    marked = picture.assign(**{"class": [WORDS[int(name[1:])] for name in picture["id"]]})
+    paths = written(tmp_path, sound_csv=sound.to_csv(index=False), picture_csv=marked[:-3].to_csv(index=False))
+    for given in ([*paths], [*paths][::-1]):
+        for target in (None, "class"):
+            data = read_dataset(given, target=target, missing="fill")
+            assert not [name for name in data.feature_names if "class" in name]
+            assert data.n_samples == N
+    data = read_dataset(paths, target="class", missing_view="average")
+    assert data.absent is not None
+    assert data.absent.sum(axis=0).tolist() == [0, 3]
+    both = {
+        f"{name}_csv": view.drop(columns="id").to_csv(index=False) for name, view in zip("ab", views(), strict=True)
+    }
+    assert "The tables are joined row by row." in read_dataset(written(tmp_path, **both)).notes
+
+
+@pytest.mark.parametrize(
+    ("name", "written_as"), [("ID", "{}"), ("id", "{}.0"), ("id", "{:04d}"), ("sample_id", "{}"), ("who", "p{}")]
+)
+def test_samples_are_matched_however_they_are_written(name: str, written_as: str, tmp_path: Path) -> None:
+    ids = [f"p{i}" if name == "who" else str(i) for i in range(N)]
+    first = pd.DataFrame({"id": ids, "a": X[:, 0], "b": X[:, 1], "class": WORDS})
+    second = pd.DataFrame({name: [written_as.format(i) for i in range(N)], "c": X[:, 2], "d": X[:, 2]})[::-1]
+    data = read_dataset(written(tmp_path, one_csv=first.to_csv(index=False), two_csv=second.to_csv(index=False)))
+    assert np.allclose(data.X[:, :3], X)
+
+
+def test_a_sample_that_stands_twice_in_a_view_is_named(tmp_path: Path) -> None:
+    sound, picture = views()
+    picture.iloc[3, 0] = picture.iloc[5, 0]
+    paths = written(tmp_path, sound_csv=sound.to_csv(index=False), picture_csv=picture.to_csv(index=False))
+    with pytest.raises(DataError, match=f'picture has "{picture.iloc[5, 0]}" there more than once'):
+        read_dataset(paths)
+
+
+def test_a_view_of_one_column_is_no_target_beside_one_called_so(tmp_path: Path) -> None:
+    sound, picture = views()
+    alone = picture[["id", "red"]].to_csv(index=False)
+    data = read_dataset(written(tmp_path, sound_csv=sound.to_csv(index=False), picture_csv=alone))
+    assert data.classes == ("no", "yes")
+    assert data.feature_names[2] == "red"
+
+
+def test_a_kernel_whose_samples_are_called_takes_a_table_in_its_order(tmp_path: Path) -> None:
+    sound, _ = views()
+    names = sound["id"].sample(frac=1.0, random_state=3)
+    order = names.index.to_numpy()
+    kernel = pd.DataFrame(K, sound["id"], sound["id"]).loc[names, names].to_csv()
+    for columns in (["id", "class"], ["id", "loud", "high", "class"]):
+        data = read_dataset(written(tmp_path, k_csv=kernel, t_csv=sound[columns].to_csv(index=False)))
+        assert data.grams is not None
+        assert np.allclose(data.grams[0], K[np.ix_(order, order)])
+        assert np.array_equal(np.array(data.classes)[(data.y > 0).astype(int)], WORDS[order])
+        assert data.n_features == len(columns) - 2
+    with pytest.raises(DataError, match="a kernel of 40 samples, and the table beside it has 30 rows"):
+        read_dataset(written(tmp_path, k_csv=text(K), t_csv=sound[["loud", "class"]][:30].to_csv(index=False)))
+
+
+def test_what_people_say_of_their_data_is_no_table(tmp_path: Path) -> None:
+    written(tmp_path, README_txt="Two, words", LICENSE_txt="CC BY", Thumbs_db=b"\xd0\xcf", t_csv=HEADED + rows())
+    assert is_the_table(read_dataset(tmp_path))
+    with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
+        for path in sorted(tmp_path.glob("*.*")):
+            if path.suffix != ".zip":
+                archive.write(path, path.name)
+    assert is_the_table(read_dataset(tmp_path / "t.zip"))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (saved(X=X), pd.Series(WORDS, name="class").to_csv()),
+        (pd.DataFrame(X, columns=[*"abc"]).to_csv(), pd.Series(WORDS, name="class").to_csv(index_label="index")),
+        (pd.DataFrame(X, columns=[*"abc"]).to_csv(index=False), pd.Series(WORDS, name="class").to_csv()),
+    ],
+)
+def test_row_numbers_beside_labels_are_no_feature(first: str | bytes, second: str, tmp_path: Path) -> None:
+    assert is_the_table(read_dataset(written(tmp_path, x_dat=first, y_csv=second)))
+
+
+def test_what_stands_beside_one_table_in_an_archive_is_no_table(tmp_path: Path) -> None:
+    table = (HEADED + rows()).encode()
+    beside = {"notes_txt": b"Measured in 1999,\nby us.\n", "load_py": b"import os\n", "Index": b"02 Dec 1996 Index\n"}
+    assert is_the_table(read(zipped(t_csv=table, **beside), "t.zip"))
+    written(tmp_path, t_csv=table, **beside)
+    assert is_the_table(read_dataset(tmp_path))
+
+
+def test_a_table_without_names_and_its_rows_to_test(tmp_path: Path) -> None:
+    table = np.column_stack([X, Y])
+    halves(read_dataset(written(tmp_path, t_trn=text(table[:TRAINED]), t_tst=text(table[TRAINED:]))))
+    np.savez(tmp_path / "one.npz", table)
+    assert is_the_table(read_dataset(tmp_path / "one.npz"))
+    np.savetxt(tmp_path / "one.txt", table)
+    assert read_dataset(tmp_path / "one.txt").classes == ("0", "1")
+    records = pd.DataFrame(table, columns=list("abcy")).to_records(index=False)
+    assert is_the_table(read(saved(mine=records), "x.npz"))
+    assert read_dataset(written(tmp_path, x_csv=text(X), y_csv=text(Y))).classes == ("0", "1")
+
+
+def test_labels_beside_identifiers_are_the_target_of_the_other_table(tmp_path: Path) -> None:
+    sound, _ = views()
+    labels = sound[["id", "class"]].sample(frac=1.0, random_state=2)
+    data = read_dataset(
+        written(tmp_path, x_csv=sound[["id", "loud", "high"]].to_csv(index=False), y_csv=labels.to_csv(index=False))
+    )
+    assert data.feature_names == ("loud", "high")
+    assert np.allclose(data.X, X[:, :2])
+    assert np.array_equal(np.array(data.classes)[(data.y > 0).astype(int)], WORDS)
+
+
+def halves(data: Dataset) -> None:
+    """Check that the last ten rows are tested, whatever the share and the seed."""
+    assert data.held_out is not None
+    assert data.held_out.tolist() == [False] * TRAINED + [True] * 10
+    for seed in (0, 1):
+        train, test = data.split(train=0.9, seed=seed, standardize=False)
+        assert np.allclose(train.X, X[:TRAINED])
+        assert np.allclose(test.X, X[TRAINED:])
+        assert train.held_out is None
+    assert data.n_train(0.9) == TRAINED
+
+
+def tables() -> tuple[str, str]:
+    lines = rows().splitlines(keepends=True)
+    return HEADED + "".join(lines[:TRAINED]), HEADED + "".join(lines[TRAINED:])
+
+
+@pytest.mark.parametrize(
+    "names", [("train_csv", "test_csv"), ("t_csv", "t-test_csv"), ("t_data", "t_test"), ("test_csv", "train_csv")]
+)
+def test_files_called_alike_but_for_train_and_test_are_one(names: tuple[str, str], tmp_path: Path) -> None:
+    texts = tables() if names[0] != "test_csv" else tables()[::-1]
+    paths = written(tmp_path, **dict(zip(names, texts, strict=True)))
+    data = read_dataset(paths)
+    halves(data)
+    assert "10 of 40 rows are tested, not trained on." in data.notes
+    halves(read_dataset_bytes(zipped(**dict(zip(names, (text.encode() for text in texts), strict=True))), "t.zip"))
+
+
+def test_a_second_file_holds_the_rows_to_test(tmp_path: Path) -> None:
+    first, second = written(tmp_path, mine_csv=tables()[0], other_csv=tables()[1])
+    for data in (read_dataset(first, test=second), read_dataset([first, second], test="other.csv")):
+        halves(data)
+        assert data.table is not None
+        assert data.table.options.test == "other.csv"
+    recipe = mv.Recipe().on(data)
+    assert "test=other.csv" in recipe.to_words()
+    assert recipe.data.source != mv.Recipe().on(replace(data, held_out=None)).data.source
+    assert np.allclose(recipe.prepare().test.y, data.y[TRAINED:])
+    with pytest.raises(DataError, match=r'has no column "class", which mine has.*can be predicted once'):
+        read_dataset([first, *written(tmp_path, other_csv="a,b,c\n1,2,3\n2,3,4\n")], test="other.csv")
+    with pytest.raises(DataError, match="Where one holds rows to test, call it mine_test, or say so: test"):
+        read_dataset([first, *written(tmp_path, other_csv=tables()[1].replace("1", "2"))])
+    with pytest.raises(DataError, match=r'"nowhere\.csv" is no column of it, and no file beside it'):
+        read_dataset(first, test="nowhere.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("set", ("train", "test")), ("is_train", ("1", "0")), ("is_test", ("no", "yes"))]
+)
+def test_a_column_says_which_rows_are_tested(name: str, words: tuple[str, str], tmp_path: Path) -> None:
+    marked = "".join(f"{row},{words[i >= TRAINED]}\n" for i, row in enumerate(rows().splitlines()))
+    data = read(f"a,b,c,class,{name}\n{marked}", "t.csv")
+    halves(data)
+    assert f'Column "{name}" is set aside: it says which rows are tested.' in data.notes
+    assert read(f"a,b,c,class,{name}\n{marked}", "t.csv", leave_out=name).held_out is None
+    with pytest.raises(DataError, match=r'some words begin with test and others do not.*"class" holds no, yes'):
+        read(f"a,b,c,class,{name}\n{marked}", "t.csv", test="class", target="a")
+
+
+def test_rows_to_test_of_libsvm_may_end_in_zeros_that_are_not_written(tmp_path: Path) -> None:
+    made = [f"{Y[i]} " + " ".join(f"{j + 1}:{X[i, j]}" for j in range(3 if i < TRAINED else 2)) for i in range(N)]
+    paths = written(tmp_path, a9a="\n".join(made[:TRAINED]), a9a_t="\n".join(made[TRAINED:]))
+    for files in (paths, paths[::-1]):
+        data = read_dataset(files)
+        _, test = data.split(standardize=False)
+        assert np.allclose(test.X, X[TRAINED:] * [1, 1, 0])
+        assert data.classes == ("0", "1")
+
+
+def test_arrays_and_matrices_of_numbers_are_paired_as_tables_are(tmp_path: Path) -> None:
+    parts = {"X_train": X[:TRAINED], "X_test": X[TRAINED:], "y_train": Y[:TRAINED], "y_test": Y[TRAINED:]}
+    halves(read(saved(**parts), "t.npz"))
+    file = io.BytesIO()
+    savemat(
+        file, {"Xtrain": X[:TRAINED], "Xtest": X[TRAINED:], "ytrain": Y[:TRAINED, None], "ytest": Y[TRAINED:, None]}
+    )
+    halves(read(file.getvalue(), "t.mat"))
+    for name, part in parts.items():
+        np.savetxt(tmp_path / f"{name}.csv", part, delimiter=",", fmt="%.3f" if "X" in name else "%d")
+    halves(read_dataset(tmp_path))
+    assert read(saved(X=X, y=Y, latest=X), "t.npz").held_out is None
+    np.savetxt(tmp_path / "y_train.csv", Y[1:TRAINED], fmt="%d")
+    with pytest.raises(DataError, match="different numbers of rows: 29 to train on and 10 to test; 30 to train on"):
+        read_dataset(tmp_path)
+
+
+def test_rows_to_test_leave_every_class_to_train_on() -> None:
+    text = "a,b,class,set\n" + "".join(
+        f"{i},{i % 5},{'xyz'[i % 3]},{'test' if i % 3 == 2 else 'train'}\n" for i in range(30)
+    )
+    with pytest.raises(DataError, match="keeps for the test leave none to train on of class 'z'"):
+        read(text, "t.csv").split()
+
+
+def test_files_of_one_name_in_several_folders_are_both_read(tmp_path: Path) -> None:
+    for folder, last in (("one", "y"), ("two", "z")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "t.csv").write_text(f"a,{last}\n" + "".join(f"w{i % 3},{i % 2}\n" for i in range(30)))
+    data = read_dataset([tmp_path / "one/t.csv", tmp_path / "two/t.csv"], target="t: y")
+    assert [name for name in data.feature_names if name.startswith("t (2): ")]
+
+
+def test_a_table_with_the_labels_does_not_describe_the_others(tmp_path: Path) -> None:
+    genes = "gene," + ",".join(f"S{i}" for i in range(12)) + "\n"
+    genes += "".join(f"g{k}," + ",".join(str((i * k) % 7) for i in range(12)) + "\n" for k in range(30))
+    samples = "sample,age,label\n" + "".join(f"S{i},{20 + i},{'ab'[i % 2]}\n" for i in range(12))
+    with pytest.raises(DataError, match="rows"):
+        read_dataset(written(tmp_path, expression_csv=genes, samples_csv=samples))
+
+
+def test_rows_to_test_stand_beside_what_describes_the_columns(tmp_path: Path) -> None:
+    book = "variable,meaning\na,first\nb,second\nc,third\nclass,what it is\n"
+    data = read_dataset(written(tmp_path, codebook_csv=book, train_csv=tables()[0], test_csv=tables()[1]))
+    halves(data)
+    assert "codebook is left out: it describes the others." in data.notes
+    with pytest.raises(DataError, match="other has no rows to test beside the others"):
+        read_dataset(
+            written(tmp_path, other_csv=HEADED + "1,2,3,yes\n" * 9, train_csv=tables()[0], test_csv=tables()[1])
+        )
