@@ -45,6 +45,7 @@ from bokeh.server.protocol_handler import ProtocolHandler
 from bokeh.server.session import ServerSession
 from bokeh.server.urls import per_app_patterns
 from bokeh.util.token import generate_jwt_token
+from panel.io.document import init_doc
 from panel.io.notifications import NotificationAreaBase
 from panel.io.server import ComponentResourceHandler, DocHandler, WSHandler, get_server
 from panel.io.state import set_curdoc, state
@@ -57,6 +58,7 @@ from tornado.httpserver import HTTPServer
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.ioloop import IOLoop
 from tornado.iostream import IOStream
+from tornado.locks import Lock
 from tornado.routing import RuleRouter
 from tornado.web import Application as WebApplication
 from tornado.web import HTTPError, RequestHandler
@@ -81,6 +83,7 @@ from mklviz.views.host.panel_setup import (
     never_busy,
     remember_defaults,
     remember_looks,
+    tell_once,
 )
 from mklviz.views.host.ticks import Polling, Ticks
 
@@ -319,6 +322,43 @@ def test_whatever_a_visitor_does_is_answered_with_the_lock() -> None:
     for name in ("_change_coroutine", "_event_coroutine"):
         assert getattr(Syncable, name).lock
         assert f"partial(self.{name}, doc" in source
+
+
+class Taken(Socket):
+    """A socket that is taken by another message until `write_lock` is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.write_lock = Lock()
+
+    async def send(self, text_data: str = "", **_binary: bytes) -> None:
+        self.sent.append(text_data)
+
+
+async def told_behind_the_document() -> tuple[int, list[str]]:
+    """Change a page whose socket is taken, let it ask for its document; return the rows in that, and what follows."""
+    source, browser = ColumnDataSource({"x": [0]}), Taken()
+    session, connect = await session_of(lambda document: init_doc(document).add_root(source))
+    page, state._loaded[session.document] = connect(browser), True
+
+    def change() -> None:
+        with set_curdoc(session.document), pn.io.hold(policy="collect"):
+            source.stream({"x": [1]})
+
+    with await browser.write_lock.acquire():
+        await session.with_document_locked(change)
+        asked = Protocol().assemble('{"msgid": "1", "msgtype": "PULL-DOC-REQ"}', "{}", "{}")
+        told = await ProtocolHandler().handle(asked, page)
+    while others := asyncio.all_tasks() - {asyncio.current_task()}:
+        await asyncio.wait(others)
+    page.detach_session()
+    return len(dict(told.content["doc"]["roots"][0]["attributes"]["data"]["entries"])["x"]), browser.sent
+
+
+@rests_on("Panel keeps messages for a socket that is taken, by connections.", "views/host/panel_setup.py")
+def test_a_row_that_is_in_the_document_a_page_gets_is_not_sent_once_more() -> None:
+    tell_once()
+    assert asyncio.run(told_behind_the_document()) == (2, [])
 
 
 @rests_on("Panel finds files of components by ComponentResourceHandler.parse_url_path.", "views/host/panel_setup.py")

@@ -24,7 +24,6 @@ from weakref import WeakKeyDictionary
 from bokeh.protocol.message import Message
 from bokeh.server.session import ServerSession
 from bokeh.server.urls import per_app_patterns
-from panel.io import document as panel_document
 from panel.io.server import WSHandler
 from tornado.iostream import IOStream
 
@@ -248,9 +247,7 @@ class _Socket(WSHandler):
                 _count(_PAGES.setdefault(self.connection.session, _Page()), content)
                 return await ServerSession.patch(message, self.connection)
             if message.msgtype == "PULL-DOC-REQ":
-                document = await ServerSession.pull(message, self.connection)
-                _forget_waiting(self.connection)
-                return document
+                return await ServerSession.pull(message, self.connection)
             return await self.handler.handle(message, self.connection)  # it asks for versions
         except Refused as refused:
             sentence = str(refused)
@@ -275,15 +272,6 @@ def is_answering(session: Any) -> bool:
     if page is None or not page.answering:
         return False
     return not any(socket.ws_connection.stream.writing() for socket in page.sockets)
-
-
-def _forget_waiting(connection: Any) -> None:
-    """Send nothing of what waits for a page: it is in the document that the page gets."""
-    document = connection.session.document
-    getattr(panel_document, "_WRITE_MSGS", {}).get(document, {}).pop(connection, None)  # before Panel 1.10
-    for connections, _ in getattr(panel_document, "_WRITE_EVENTS", {}).get(document, []):  # from then on
-        if connection in connections:
-            connections.remove(connection)
 
 
 def _give_up(session: ServerSession, page: _Page, came: int) -> None:

@@ -19,6 +19,7 @@ from bokeh.core.property.wrappers import PropertyValueDict, PropertyValueList, P
 from bokeh.models import CustomJS
 from bokeh.server.contexts import ApplicationContext
 from bokeh.server.session import ServerSession
+from panel.io import document as panel_document
 from panel.io.document import with_lock
 from panel.io.notifications import NotificationAreaBase
 from panel.io.server import ComponentResourceHandler
@@ -79,6 +80,7 @@ def configure() -> None:
     import_nothing_for_component_files()
     answer_on_event_loop()
     answer_with_lock()
+    tell_once()
     remember_looks()
     pn.extension(notifications=True, reconnect=False, exception_handler=_report)
     if is_served():
@@ -228,6 +230,27 @@ def _once_loaded(answer: Callable[..., Awaitable[None]]) -> Callable[..., Awaita
             await answer(part, document, *event, **names)
 
     return answer_in_time
+
+
+@cache
+def tell_once() -> None:
+    """Send no page behind its document what the document has; done once per process.
+
+    Panel keeps messages until a socket is free: rows of a curve would come twice.
+    """
+    session: Any = ServerSession
+    pull = session.pull
+
+    async def pull_once(message: Any, connection: Any) -> Any:
+        reply = await pull(message, connection)
+        document = connection.session.document
+        getattr(panel_document, "_WRITE_MSGS", {}).get(document, {}).pop(connection, None)  # before Panel 1.10
+        for connections, _ in getattr(panel_document, "_WRITE_EVENTS", {}).get(document, []):  # from then on
+            if connection in connections:
+                connections.remove(connection)
+        return reply
+
+    session.pull = pull_once
 
 
 def with_page_locked(change: Callable[[], None]) -> None:
