@@ -137,6 +137,7 @@ def test_a_problem_without_a_bound_is_drawn_as_it_is(monkeypatch: pytest.MonkeyP
     assert drawn(view) == {"objective"}
 
 
+@pytest.mark.full
 def test_a_still_picture_does_the_same() -> None:
     assert "Objective above the best bound" in race_still(shown(Falling()).race)
     assert "above" not in race_still(shown(Steady()).race)
@@ -243,6 +244,7 @@ def test_the_cursor_is_never_beyond_the_axis() -> None:
     assert view.charts.marks.renderers[0] in view.charts.objective.x_range.renderers
 
 
+@pytest.mark.full
 def test_a_picture_that_stands_still_ends_there_too_and_says_how_far_the_run_went() -> None:
     view = ended(RaceView(), Walker(5), Runner(900))
     assert "Runner, to 1,800 SVM solves" in race_still(view.race, x="svm_solves")

@@ -97,6 +97,7 @@ def test_single_precision_is_chosen_where_only_so_the_bank_fits() -> None:
             KernelBank.build(X, families, max_bytes=allowed, precision=precision)
 
 
+@pytest.mark.full
 def test_matrices_given_in_single_precision_are_kept_as_they_are() -> None:
     grams = [gram.astype(np.float32) for gram in random_grams(4, 30)]
     bank = KernelBank.from_grams(grams)

@@ -182,6 +182,7 @@ def _few_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(learn, "CS", (10.0,))
 
 
+@pytest.mark.full
 def test_every_rival_has_a_row_with_times_and_accuracies() -> None:
     said: list[str] = []
     rows = list(learn.measure(Bench(quick=True, repeats=2, say=said.append)))
@@ -198,6 +199,7 @@ def test_every_rival_has_a_row_with_times_and_accuracies() -> None:
     assert len(said) == 2 * 11  # two folds, eleven classifiers
 
 
+@pytest.mark.full
 def test_scores_are_those_of_the_fold_left_out() -> None:
     made, reasons = learn.contestants()
     assert reasons == MISSING

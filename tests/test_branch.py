@@ -192,6 +192,7 @@ def test_the_curve_of_a_branch_begins_at_the_step_and_its_svm_solves() -> None:
     assert f"Begins at step {STEP}" in tab.bar.words.object
 
 
+@pytest.mark.full
 def test_the_timeline_goes_on_from_the_step_of_the_cursor() -> None:
     session, tab = shown(race()), Timeline()
     tab.follow(session)
@@ -265,6 +266,7 @@ def test_a_branch_shorter_than_its_way_there_is_drawn_to_its_end() -> None:
     assert columns["iteration"] == [float(trace.first_step + t) for t in range(len(trace))]
 
 
+@pytest.mark.full
 def test_a_branch_that_ends_between_two_looks_is_kept_with_its_race() -> None:
     explorer = Explorer()
     session, (made, _) = explorer.session, grown()

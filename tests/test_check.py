@@ -100,6 +100,7 @@ def test_every_family_of_kernels_keeps_its_promises(name: str, promise: object) 
     assert promise(kernel_families()[name]) is None  # type: ignore[operator]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("text", [FRANK_WOLFE, LOSS, REGULARIZER, FAMILY], ids=["solver", "loss", "price", "kernels"])
 def test_a_sound_plug_in_breaks_no_promise(tmp_path: Path, text: str) -> None:
     assert broken(tmp_path, text) == {}

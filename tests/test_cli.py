@@ -129,6 +129,7 @@ def test_how_the_table_of_a_file_is_read_is_said_on_the_command_line(capsys, tmp
     assert "target says how the table in a file is read" in capsys.readouterr().err
 
 
+@pytest.mark.full
 def test_a_table_is_read_from_the_standard_input():
     table = "a,b,kind\n" + "".join(f"{i % 7},{i % 5},{'yes' if i % 7 > 3 else 'no'}\n" for i in range(60))
     words = [*COMMAND, "run", "--data", "-", "--solvers", "level", "--no-store"]
@@ -254,6 +255,7 @@ def ended_by(sign: signal.Signals, *more: str) -> str:
     return str(out)
 
 
+@pytest.mark.full
 @pytest.mark.skipif(os.name == "nt", reason="there is no such terminal")
 def test_whoever_ends_a_run_gets_what_it_has_found(tmp_path):
     table = tmp_path / "steps.csv"
@@ -265,6 +267,7 @@ def test_whoever_ends_a_run_gets_what_it_has_found(tmp_path):
     assert run["iterations"] >= 0
 
 
+@pytest.mark.full
 def test_a_terminal_gets_lines_redrawn_in_place():
     leader, follower = pty.openpty()
     words = [*COMMAND, "run", *SMALL, "--solvers", "level,spg"]
@@ -322,6 +325,7 @@ def test_a_path_prints_a_row_per_value_and_what_it_took(capsys, tmp_path):
     )
 
 
+@pytest.mark.full
 def test_a_path_may_begin_anew_at_every_value_and_take_its_range_from_the_problem(capsys):
     words = ["path", *SMALL, "--regularizer", "block-l1:lam=1", "--solver", "newton", "--vary", "lam", "--cold"]
     assert main([*words, "--gap", "0.9"]) == 0
@@ -369,6 +373,7 @@ def test_a_path_that_cannot_be_is_one_sentence(capsys, monkeypatch, words, said)
     assert error.count("\n") == 1
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("closed", "said"), [("2>&-", True), (">&-", False), (">&- 2>&-", False)])
 def test_what_goes_to_a_closed_stream_goes_nowhere_else(closed, said):
     words = " ".join([*COMMAND, "run", "--json", "--data", "two_moons", "--solvers", "spg"])

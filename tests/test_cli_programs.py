@@ -139,6 +139,7 @@ def _left() -> Iterator[None]:
     reset()
 
 
+@pytest.mark.full
 def test_a_sweep_is_solved_once_and_said_what_is_left(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store, csv = str(tmp_path / "store"), tmp_path / "rows.csv"
     assert main(["sweep", WORDS, "--store", store, "--dry-run"]) == 0
@@ -156,6 +157,7 @@ def test_a_sweep_is_solved_once_and_said_what_is_left(tmp_path: Path, capsys: py
     assert "4 runs, 2 of them in this share:\n2 finished before, 0 failed before, 0 left" in capsys.readouterr().out
 
 
+@pytest.mark.full
 def test_files_of_ones_own_are_swept_as_data_sets_are_and_said_as_they_were_given(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -177,6 +179,7 @@ def test_files_of_ones_own_are_swept_as_data_sets_are_and_said_as_they_were_give
     assert "none.csv cannot be read" in capsys.readouterr().err
 
 
+@pytest.mark.full
 def test_what_failed_and_what_missed_the_gap_is_said_and_is_the_exit_code(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

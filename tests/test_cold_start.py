@@ -134,6 +134,7 @@ def test_a_recording_grows_at_the_pace_and_ends_as_it_did() -> None:
 # on the page
 
 
+@pytest.mark.full
 def test_who_opens_a_page_while_solvers_are_compiled_sees_a_recording(explorer: Explorer, cold: Cold) -> None:
     view = explorer.race_view
     follow(explorer, lambda: view.playback is not None and points(view)["silp"] > 3)
@@ -146,6 +147,7 @@ def test_who_opens_a_page_while_solvers_are_compiled_sees_a_recording(explorer: 
     assert [item["label"] for item in view.chips.items] == ["SILP", "PGD", "SPG", "Level"]
 
 
+@pytest.mark.full
 def test_where_nothing_is_compiled_the_whole_recording_waits_for_run(explorer: Explorer, cold: Cold) -> None:
     cold.ready = "silp"
     view = explorer.race_view
@@ -170,6 +172,7 @@ def test_where_nothing_is_compiled_the_whole_recording_waits_for_run(explorer: E
     explorer.stop()
 
 
+@pytest.mark.full
 def test_the_race_takes_the_place_of_its_recording_and_the_axes_stay(explorer: Explorer, cold: Cold) -> None:
     view = explorer.race_view
     explorer.run_panel.pace.value = 50.0
@@ -194,6 +197,7 @@ def test_the_race_takes_the_place_of_its_recording_and_the_axes_stay(explorer: E
     follow(explorer, lambda: not held.visible)  # the ranges are the race's own
 
 
+@pytest.mark.full
 def test_a_recording_is_nobodys_run(explorer: Explorer, cold: Cold) -> None:
     view = explorer.race_view
     follow(explorer, lambda: view.playback is not None and points(view)["silp"] > 3)
@@ -214,6 +218,7 @@ def test_a_recording_is_nobodys_run(explorer: Explorer, cold: Cold) -> None:
     assert [trace.label for trace in kept.begun] == ["SILP"]
 
 
+@pytest.mark.full
 def test_a_preparation_that_is_stopped_goes_back_to_the_recording(explorer: Explorer, cold: Cold) -> None:
     explorer.run()
     follow(explorer, lambda: explorer.race_view.playback is not None)

@@ -48,12 +48,14 @@ def test_the_first_race_compiles_no_more_than_it_did(tmp_path: Path) -> None:
     assert 50 < int(told.stdout) <= 115
 
 
+@pytest.mark.full
 def test_a_helper_compiles_what_it_is_told_and_answers_by_name() -> None:
     command = [sys.executable, *HELPER, str(os.getpid())]
     told = subprocess.run(command, input="game\nlevel\n", cwd=ROOT, capture_output=True, text=True)
     assert (told.stdout, told.returncode) == ("game\nlevel\n", 0)
 
 
+@pytest.mark.full
 @pytest.mark.skipif(os.name == "nt", reason="a process without a parent cannot be told there")
 def test_a_helper_ends_with_who_started_it() -> None:
     start = f"""

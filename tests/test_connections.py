@@ -79,6 +79,7 @@ def test_a_request_that_does_not_come_is_closed_by_the_clock_and_nobody_is_bothe
     through(visit, patience=0.3)
 
 
+@pytest.mark.full
 def test_a_request_that_came_while_the_server_was_busy_is_answered_however_late_it_is_seen() -> None:
     async def visit(connect: Connect, handed: list[bytes]) -> None:
         reader, writer = await connect()
@@ -91,6 +92,7 @@ def test_a_request_that_came_while_the_server_was_busy_is_answered_however_late_
     through(visit, patience=1.0)
 
 
+@pytest.mark.full
 def test_a_request_that_comes_in_parts_is_handed_over_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[bytes] = []
     monkeypatch.setattr(connections, "is_whole", lambda request: read.append(request) or is_whole(request))

@@ -86,6 +86,7 @@ def test_every_operator_comparison_and_extreme_is_turned_and_texts_are_not() -> 
     assert len(mutants_of("x.py", TEXT)) == 6
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", [0, 1])
 def test_mutants_are_valid_changed_in_one_place_and_the_same_for_a_seed(seed: int) -> None:
     drawn = draw(40, seed)
@@ -97,6 +98,7 @@ def test_mutants_are_valid_changed_in_one_place_and_the_same_for_a_seed(seed: in
         assert mutant.file.startswith(ROOMS)
 
 
+@pytest.mark.full
 def test_the_nearest_tests_come_first() -> None:
     assert "tests/test_spectral.py" in nearest_tests("solvers/spg.py")[:2]
     assert "tests/test_simplemkl.py" in nearest_tests("solvers/simplemkl.py")[:2]

@@ -176,6 +176,7 @@ def test_the_undamaged_file_comes_back() -> None:
     assert [iterate.end for iterate in again] == [None, None, End("It stood still.")]
 
 
+@pytest.mark.full
 def test_whatever_is_damaged_only_our_own_error_comes_out() -> None:
     files, refused = damages(), 0
     assert len(files) >= 1000

@@ -79,6 +79,7 @@ def everything_said(store: Store) -> int:
     return len(runs)
 
 
+@pytest.mark.full
 @pytest.mark.each_value
 @pytest.mark.parametrize("part", range(4))  # of what can be said: writing a run takes a while
 @pytest.mark.parametrize("odd", ODD, ids=range(len(ODD)))

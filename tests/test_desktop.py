@@ -90,6 +90,7 @@ def test_without_a_window_of_its_own_a_sentence_says_why_and_the_browser_opens(
     assert why in capsys.readouterr().err
 
 
+@pytest.mark.full
 def test_the_server_of_a_window_asks_for_a_code_and_ends_with_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

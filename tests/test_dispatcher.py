@@ -90,6 +90,7 @@ def desks(process: subprocess.Popen[bytes]) -> list[int]:
     return [int(pid) for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
 
 
+@pytest.mark.full
 def test_the_first_page_of_a_fresh_class_gets_its_scripts_from_every_process(
     served: tuple[subprocess.Popen[bytes], int],
 ) -> None:
@@ -103,6 +104,7 @@ def test_the_first_page_of_a_fresh_class_gets_its_scripts_from_every_process(
                 assert answer.status == 200
 
 
+@pytest.mark.full
 def test_a_page_is_served_by_the_process_that_built_it_and_one_that_breaks_down_is_replaced(
     served: tuple[subprocess.Popen[bytes], int],
 ) -> None:
@@ -125,6 +127,7 @@ def test_a_page_is_served_by_the_process_that_built_it_and_one_that_breaks_down_
     assert not any(alive(child) for child in children)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("processes", "told"), [(1, signal.SIGTERM), (2, signal.SIGKILL)])
 def test_a_server_without_standard_streams_serves_all_the_same_and_its_processes_end_with_it(
     processes: int, told: signal.Signals

@@ -99,6 +99,7 @@ def test_links_and_pictures_lead_somewhere(name: str) -> None:
     assert missing == []
 
 
+@pytest.mark.full
 def test_every_command_of_the_page_of_commands_is_known() -> None:
     from mklviz.cli.commands import main
 

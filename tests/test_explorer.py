@@ -58,6 +58,7 @@ def run_to_the_end(explorer: Explorer) -> None:
 # -- a race from its controls
 
 
+@pytest.mark.full
 def test_a_race_of_the_explorer_is_the_race_the_controls_describe(explorer: Explorer) -> None:
     run_to_the_end(explorer)
     traces = explorer.race_view.race.traces
@@ -68,6 +69,7 @@ def test_a_race_of_the_explorer_is_the_race_the_controls_describe(explorer: Expl
         np.testing.assert_array_equal(traces[choice.name].weights, alone.weights)
 
 
+@pytest.mark.full
 def test_the_page_says_while_the_store_cannot_keep_the_race(
     explorer: Explorer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,6 +131,7 @@ def test_a_regression_runs_from_its_controls_and_shows_how_much_it_explains(expl
 # -- who may do what when
 
 
+@pytest.mark.full
 def test_pause_step_stop_and_reset_do_what_they_say(explorer: Explorer) -> None:
     endless = SMALL.changed(gap=1e-12)  # no solver ends before it is paused
     explorer.sidebar.load(endless)
@@ -376,6 +379,7 @@ def test_one_click_on_a_repair_goes_on_with_a_race_that_was_refused_for_want_of_
 # -- sessions
 
 
+@pytest.mark.full
 def test_nothing_keeps_an_explorer_alive_that_nobody_uses(explorer: Explorer) -> None:
     another = Explorer()
     reference = weakref.ref(another)

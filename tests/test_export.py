@@ -149,6 +149,7 @@ def test_a_long_run_is_thinned_and_the_page_says_so() -> None:
     assert told["left_out"].startswith("Of 5,000 steps of Made this page keeps ")
 
 
+@pytest.mark.full
 def test_twelve_long_runs_stay_below_a_megabyte() -> None:
     runs = [made(5000) for _ in range(12)]
     assert len(race_page(runs).encode()) < 1e6
@@ -174,6 +175,7 @@ def test_the_command_line_writes_a_page_and_a_picture(tmp_path: Path, capsys: py
     assert "There is no folder" in capsys.readouterr().err
 
 
+@pytest.mark.full
 def test_pictures_are_written_for_slides_and_for_print(tmp_path: Path) -> None:
     files = {kind: tmp_path / f"race{kind}" for kind in (".png", ".pdf", ".gif")}
     for kind, file in files.items():
@@ -191,6 +193,7 @@ def test_pictures_are_written_for_slides_and_for_print(tmp_path: Path) -> None:
     assert ink[0] < ink[len(ink) // 2] < ink[-1]  # lines grow, on axes that stay
 
 
+@pytest.mark.full
 def test_a_film_is_what_ffmpeg_makes_of_the_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file, told = tmp_path / "race.webm", tmp_path / "told"
     program = tmp_path / "ffmpeg"

@@ -37,6 +37,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "mine.csv"
 
 
+@pytest.mark.full
 def test_a_model_of_a_table_predicts_others_whatever_their_order_of_columns_and_says_how_right_it_is(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -56,6 +56,7 @@ def test_changes_that_belong_together_are_sent_together() -> None:
     asyncio.run(change())
 
 
+@pytest.mark.full
 def test_a_change_whose_page_is_discarded_before_it_is_sent_breaks_nothing() -> None:
     broken: list[dict[str, Any]] = []
 
@@ -171,6 +172,7 @@ def test_every_kind_of_part_has_somebody_to_draw_it() -> None:
         assert f"\n  {kind}(" in script or f"\n  {kind}: " in script, kind
 
 
+@pytest.mark.full
 def test_all_controls_of_the_dashboard_are_a_handful_of_components() -> None:
     from bokeh.document import Document
     from panel.models.esm import ReactiveESM

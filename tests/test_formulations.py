@@ -167,6 +167,7 @@ def test_a_seed_poses_the_same_problem_again() -> None:
     )
 
 
+@pytest.mark.full
 def test_cases_are_of_all_kinds() -> None:
     problems = [make_case(seed).problem for seed in range(200)]
     assert len({problem.loss.name_ for problem in problems}) == 6

@@ -18,6 +18,7 @@ from mklviz.views.export import gallery
 from mklviz.views.export.gallery import LABORATORIES, save_gallery
 
 
+@pytest.mark.full
 def test_the_index_leads_to_a_page_of_every_recorded_lesson(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gallery, "LABORATORIES", ())
     files = save_gallery(tmp_path / "pages", store="none")

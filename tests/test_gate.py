@@ -390,6 +390,7 @@ def before_a_server(visit: Callable[[int, Any], Awaitable[None]], code: str = ""
     asyncio.run(run())
 
 
+@pytest.mark.full
 def test_sessions_are_signed_and_messages_bounded() -> None:
     async def visit(port: int, server: Any) -> None:
         application = server._tornado

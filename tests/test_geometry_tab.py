@@ -186,6 +186,7 @@ def test_a_tab_that_is_not_seen_computes_nothing() -> None:
     shell.close()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seen", [True, False])
 def test_a_race_that_begins_while_the_tab_is_there_is_drawn_when_it_has_steps(seen: bool) -> None:
     session, _ = opened(few(3), "level")
@@ -208,6 +209,7 @@ def test_a_race_that_begins_while_the_tab_is_there_is_drawn_when_it_has_steps(se
     shell.close()
 
 
+@pytest.mark.full
 def test_heights_that_were_known_when_everybody_left_are_drawn_when_somebody_comes_back() -> None:
     _, tab = opened(few(3), "level")
     tab.tick(1.0)

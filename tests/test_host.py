@@ -858,6 +858,7 @@ def test_a_reach_is_seen(line: str) -> None:
     assert reaches("self._models + cls._models + other.models + __file__ + module.__name__") == []
 
 
+@pytest.mark.full
 def test_no_view_outside_the_host_reaches_into_others() -> None:
     names = [info.name for info in pkgutil.walk_packages(mklviz.views.__path__, "mklviz.views.")]
     modules = [importlib.import_module(name) for name in names if not name.startswith("mklviz.views.host")]

@@ -73,6 +73,7 @@ def test_errors_of_the_command_line_steer_no_terminal(capsys: pytest.CaptureFixt
     assert len(capsys.readouterr().err) < MOST_LETTERS
 
 
+@pytest.mark.full
 def test_what_is_drawn_is_refused_or_understood_in_bounded_memory() -> None:
     command = [sys.executable, str(ROOT / "tests" / "hostile.py"), "--cases", "200"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)

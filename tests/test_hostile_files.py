@@ -19,6 +19,7 @@ MB, GB = 2**20, 2**30
 SHORT = 400  # letters of a sentence
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_file_is_refused_in_a_sentence_and_in_little_memory(name: str) -> None:
     make, said = HOSTILE[name]
@@ -36,6 +37,7 @@ def test_a_hostile_file_is_refused_in_a_sentence_and_in_little_memory(name: str)
     assert str(caught.value).isprintable()
 
 
+@pytest.mark.full
 def test_labels_by_the_million_are_coded_as_texts_once_each() -> None:
     data = archive(X=member(np.arange(1_000_000.0)[:, None]), y=member(np.arange(1_000_000) % 2))
     found = read_dataset_bytes(data, "many.npz")
@@ -47,11 +49,13 @@ def wide(columns: int, rows: int = 20) -> bytes:
     return "\n".join([names + ",y", *(f"{i}," * columns + str(i % 2) for i in range(rows))]).encode()
 
 
+@pytest.mark.full
 def test_a_file_of_many_columns_is_read_and_split() -> None:
     train, test = read_dataset_bytes(wide(30_000), "wide.csv").split(seed=0)
     assert train.n_features == test.n_features == 30_000
 
 
+@pytest.mark.full
 def test_a_note_on_many_dropped_columns_names_the_first() -> None:
     found = read_dataset_bytes(wide(2_000).replace(b"\n0,", b"\n1,"), "wide.csv")
     constant = Dataset("c", np.hstack([found.X * 0.0, found.X[:, :1]]), found.y)

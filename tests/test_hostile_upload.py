@@ -102,6 +102,7 @@ VALUE = st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.bin
 MESSAGE = st.fixed_dictionaries({}, optional={"name": VALUE, "size": VALUE, "begins": VALUE, "piece": VALUE})
 
 
+@pytest.mark.full
 @settings(max_examples=200, deadline=None)
 @given(st.lists(MESSAGE, max_size=6))
 def test_no_message_breaks_it_and_the_next_file_arrives(messages: list[Any]) -> None:

@@ -140,6 +140,7 @@ def test_a_path_can_be_pickled() -> None:
         assert_same(same, trace)
 
 
+@pytest.mark.full
 def test_solves_can_be_spread_over_processes() -> None:
     asked = problem("blobs, C = 1")
     solvers = ["level", "spg", "closed-form"]

@@ -72,6 +72,7 @@ def test_objectives_of_several_problems_stand_above_the_best_bound_of_their_own(
             assert column(told["runs"][index], "above") == pytest.approx(expected, rel=1e-5, abs=1e-9)
 
 
+@pytest.mark.full
 def test_as_many_and_as_long_runs_as_a_page_takes_stay_within_a_megabyte() -> None:
     values = [k / MOST_RUNS for k in range(MOST_RUNS)]
     grid = LabGrid(mv.Recipe.from_words("solvers=level"), (LabKnob("level.lam", values),))
@@ -123,6 +124,7 @@ def test_where_no_solver_is_named_the_tab_says_which_show_it_best() -> None:
     assert [choice.name for choice in usual_solvers([LabKnob("epsilon", [1, 2])])] == ["spg"]
 
 
+@pytest.mark.full
 def test_the_command_writes_a_page_and_repeats_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     words = ["lab", "--data", "two_moons", "--kernels", "gauss:1,2@all", "--max-iter", "5", "--store", str(tmp_path)]
     words += ["--solvers", "level", "--knob", "C=1,10", "--output", str(tmp_path / "lab.html")]

@@ -156,6 +156,7 @@ def test_approximate_kernels_have_one_too() -> None:
     assert found == pytest.approx(wanted, rel=2e-5)  # two runs, each proved to 1e-5
 
 
+@pytest.mark.full
 def test_targets_in_any_unit_and_from_any_origin_have_the_same_face() -> None:
     loss = mv.EpsilonInsensitive(3.0, epsilon=0.1)
     expected = mv.lambda_max(mv.Problem(BANK, ROUNDED, loss, mv.BlockL1(1.0)))

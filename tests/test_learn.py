@@ -118,6 +118,7 @@ def test_approximate_kernels_are_pickled_too(approximation: Any) -> None:
     assert bool(found.notes_) == (approximation != "auto")
 
 
+@pytest.mark.full
 def test_files_of_skops_need_trust_in_the_estimator_alone() -> None:
     io = pytest.importorskip("skops.io", reason="skops is not installed, which the extra “test” brings")
     X, _ = data()
@@ -440,6 +441,7 @@ def test_p_is_chosen_as_well(ps: list[float], Cs: list[float]) -> None:
         mv.MKLClassifierCV(ps=[0.5]).fit(X, y)
 
 
+@pytest.mark.full
 def test_folds_are_worked_on_in_processes_with_the_same_scores() -> None:
     X, y = data()
     alone, shared = (mv.MKLClassifierCV("gauss:1", Cs=[1.0, 10.0], cv=2, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
@@ -496,6 +498,7 @@ def test_kernel_values_of_new_points_in_another_shape_are_refused_in_words_of_ke
         found.predict(np.moveaxis(new, -1, 0))
 
 
+@pytest.mark.full
 @pytest.mark.each_value
 @pytest.mark.parametrize("approximation", [None, mv.Nystrom(30)])
 @pytest.mark.parametrize("normalize", ["diagonal", "mean-diagonal"])

@@ -66,6 +66,7 @@ def rows(explorer: Explorer) -> int:
     return sum(len(column) for table in tables for column in table.values())
 
 
+@pytest.mark.full
 def test_a_guess_lets_the_recorded_race_play_until_the_live_one_has_points(
     explorer: Explorer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,6 +113,7 @@ def test_there_is_one_run_button_and_it_comes_back_when_the_lesson_is_closed(exp
     assert (explorer.stage.root.visible, in_drawer.visible, in_header.visible) == (False, True, True)
 
 
+@pytest.mark.full
 def test_a_claim_that_cannot_be_tested_clears_the_set_up_of_the_one_before(explorer: Explorer) -> None:
     every = [answer.claim for answers in answers_by_paper().values() for answer in answers]
     raced, untestable = (next(claim for claim in every if bool(claim.untestable) is told) for told in (False, True))
@@ -146,6 +148,7 @@ def test_a_scenario_without_a_question_has_no_stage(explorer: Explorer) -> None:
     assert explorer.sidebar.scenario.lesson.description.visible
 
 
+@pytest.mark.full
 def test_the_race_of_a_lesson_is_drawn_by_its_picture_and_another_one_by_the_usual(explorer: Explorer) -> None:
     raced(explorer)
     assert names(explorer) == ["solves", "valley"]
@@ -165,6 +168,7 @@ def test_a_changed_set_up_steps_back_until_it_is_put_back(explorer: Explorer) ->
     assert explorer.sidebar.recipe == own
 
 
+@pytest.mark.full
 def test_buttons_are_those_that_mean_something(explorer: Explorer) -> None:
     stage = explorer.stage
     for state, seen in (("empty", "run"), ("preparing", "stop"), ("running", "stop"), ("finished", "run")):
@@ -237,6 +241,7 @@ def test_all_lessons_are_summed_up_when_the_last_one_is_done() -> None:
     assert not score.next.visible
 
 
+@pytest.mark.full
 def test_on_a_projector_the_whole_picture_is_seen_and_what_is_said_stands_below(explorer: Explorer) -> None:
     stage = explorer.stage
     raced(explorer)

@@ -43,6 +43,7 @@ assert "iris" in mv.list_datasets()
 MODELLERS = {"cvxpy", "clarabel", "osqp", "sklearn", "MKLpy"}  # for tests and benchmarks alone
 
 
+@pytest.mark.full
 def test_a_solve_loads_no_screen_no_tables_and_no_program_solver_it_does_not_call() -> None:
     modules = modules_after(SOLVE)
     loaded = {name.split(".")[0] for name in modules}
@@ -51,6 +52,7 @@ def test_a_solve_loads_no_screen_no_tables_and_no_program_solver_it_does_not_cal
     assert modules & {"scipy.optimize", "scipy.special", "scipy.sparse", "scipy.stats"} == set()  # for other problems
 
 
+@pytest.mark.full
 def test_figures_know_neither_panel_nor_whoever_runs_a_solver() -> None:
     others = {"mklviz.views.race.race_figures", "mklviz.views.chart.svg_pictures"}  # who is handed a race
     charts = {name for name in SOURCES if inside(name, {"mklviz.views.chart"})}
@@ -62,11 +64,13 @@ def test_figures_know_neither_panel_nor_whoever_runs_a_solver() -> None:
     assert [name for name in drawers if re.search("^(from|import) mklviz.engine", sources[name], re.MULTILINE)] == []
 
 
+@pytest.mark.full
 def test_a_logistic_problem_loads_its_functions_before_any_clock_runs() -> None:
     assert "scipy.special" in modules_after("import mklviz as mv; mv.Logistic(1.0)")
     assert "scipy.special" in modules_after("import mklviz as mv; mv.Entropy(1.0)")
 
 
+@pytest.mark.full
 def test_an_estimator_loads_no_screen() -> None:
     assert loaded_after("import mklviz as mv; mv.MKLClassifier()") & SCREEN == set()
 
@@ -105,6 +109,7 @@ def command(*words: str | Path) -> subprocess.CompletedProcess[str]:
     return run("from mklviz.cli import main; sys.exit(main(sys.argv[1:]))", *words)
 
 
+@pytest.mark.full
 def test_all_names_are_there_but_those_that_draw_which_say_what_to_install() -> None:
     done = run("""
 import mklviz as mv
@@ -123,6 +128,7 @@ for name in mv.__all__:
     assert all(ASKED in sentence and "panel" in sentence for sentence in said.values())
 
 
+@pytest.mark.full
 def test_without_any_extra_names_are_listed_explained_and_imported_and_say_what_they_need_when_used() -> None:
     done = run("""
 sys.modules["sklearn"] = None
@@ -145,6 +151,7 @@ for use in (lambda: MKLClassifier("gauss:1"), lambda: plot.gap, lambda: Explorer
     assert "stand on scikit-learn, which is not installed: pip install scikit-learn" in estimator == search
 
 
+@pytest.mark.full
 def test_solves_races_and_tables_need_no_screen() -> None:
     done = run("""
 import mklviz as mv
@@ -158,6 +165,7 @@ print(trace.status, len(trace.to_frame()) == len(trace), "<table" in trace._repr
     assert done.stdout.split() == ["converged", "True", "True"], done.stderr
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "words",
     [

@@ -70,6 +70,7 @@ def test_room_is_held_while_something_is_made_and_given_back_where_that_fails() 
     assert ledger.used == 50
 
 
+@pytest.mark.full
 def test_what_others_have_taken_is_refused_with_what_is_free_and_what_to_do() -> None:
     ledger, other = Ledger(4 * 2**30), Held()
     ledger.charge(other, 3 * 2**30)
@@ -97,6 +98,7 @@ def test_what_could_never_fit_is_refused_in_a_sentence_though_its_parts_would() 
     assert ledger.used == 0
 
 
+@pytest.mark.full
 def test_an_upload_counts_as_long_as_it_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
     ledger, panel = Ledger(), DataPanel()
     monkeypatch.setattr("mklviz.views.sidebar.data_panel.LEDGER", ledger)
@@ -108,6 +110,7 @@ def test_an_upload_counts_as_long_as_it_is_held(monkeypatch: pytest.MonkeyPatch)
     assert ledger.used == 9 * 3 * 8 + len(table) - len("9,2,1\n")
 
 
+@pytest.mark.full
 def test_what_is_only_kept_makes_room_and_so_does_what_nobody_can_reach() -> None:
     ledger, kept, circle = Ledger(100), [Held(), Held()], Held()
     for owner in kept:
@@ -150,6 +153,7 @@ def test_an_estimate_is_what_is_built() -> None:
     assert found.shared == pytest.approx(built_bytes(SMALL.build()), rel=0.05)
 
 
+@pytest.mark.full
 def test_four_visitors_stay_under_the_bound_and_the_others_are_refused() -> None:
     visitors = Visitors(2 * ONE + ONE // 2, pauses=())
     begun = [visitors.begin(seed) for seed in range(4)]
@@ -187,6 +191,7 @@ def test_a_bank_that_is_in_use_is_shared_though_it_is_too_large_to_be_kept() -> 
     assert visitors.ledger.used == 0
 
 
+@pytest.mark.full
 def test_who_hopes_for_room_can_be_stopped() -> None:
     visitors = Visitors(ONE + ONE // 2, pauses=(PATIENCE,))
     held = result(visitors.begin(0))
@@ -235,6 +240,7 @@ def follow(pages: list[Explorer | Follower], happened: Callable[[], bool]) -> No
     asyncio.run(soon(happened, meanwhile=tick))
 
 
+@pytest.mark.full
 def test_the_race_before_gives_way_to_the_next_of_the_same_visitor_in_all_tabs(
     visitors: Visitors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -258,6 +264,7 @@ def test_the_race_before_gives_way_to_the_next_of_the_same_visitor_in_all_tabs(
     explorer.close()
 
 
+@pytest.mark.full
 def test_a_race_that_others_leave_no_room_for_is_refused_on_the_screen(visitors: Visitors) -> None:
     first, second = at_work(), at_work()
     first.run()
@@ -278,6 +285,7 @@ def test_the_largest_bank_allowed_fits_into_the_memory_of_all() -> None:
     assert max(LIMITS.bank_bytes, LIMITS.nystrom_bytes) < LIMITS.memory_bytes
 
 
+@pytest.mark.full
 def test_a_file_of_runs_counts_while_it_is_read_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     race = ran(SMALL.race(SMALL.prepare()))
     file = io.BytesIO()
@@ -307,6 +315,7 @@ def test_a_server_keeps_no_problem_that_somebody_raced() -> None:
     assert gone() is None
 
 
+@pytest.mark.full
 def test_a_worker_that_waits_for_its_next_race_does_not_keep_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scheduler, "IDLE_SECONDS", 2.0 * PATIENCE)  # the worker still waits when patience ends
     monkeypatch.setattr(scheduler, "SCHEDULER", scheduler.Scheduler(workers=1))
@@ -335,6 +344,7 @@ print(before, most, taken(), os.environ.get("PYTHONMALLOC", ""))
 """
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="the C library hands nothing back")
 def test_memory_of_many_small_things_is_handed_back_though_a_few_of_them_stay() -> None:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONMALLOC"}

@@ -172,10 +172,12 @@ def disagreements(page: Any, seeds: range) -> list[str]:
     return told if compared > 0.8 * taken else [*told, f"{compared} of {taken} steps hang on no rounding"]
 
 
-@pytest.mark.parametrize(
-    "first",  # all but the first are full, and that alone: what is marked both ways would run twice
-    [pytest.param(first, marks=pytest.mark.full if first else pytest.mark.browser) for first in range(0, PROBLEMS, 30)],
-)
+def tier(first: int) -> pytest.MarkDecorator:
+    """Return who runs a batch of problems, and nobody else: what is marked twice would run twice."""
+    return pytest.mark.product if first >= 90 else pytest.mark.full if first else pytest.mark.browser
+
+
+@pytest.mark.parametrize("first", [pytest.param(first, marks=tier(first)) for first in range(0, PROBLEMS, 30)])
 def test_each_step_is_that_of_python(page: Any, first: int) -> None:
     assert disagreements(page, range(first, first + 30)) == []
 

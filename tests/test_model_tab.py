@@ -72,6 +72,7 @@ def nobody(fraction: float) -> None:
     assert 0.0 <= fraction <= 1.0
 
 
+@pytest.mark.full
 def test_slider_sentence_and_figures_speak_of_one_step() -> None:
     session, tab = opened()
     until(tab, lambda: settled(tab), "all sections")
@@ -93,6 +94,7 @@ def test_the_surface_comes_first_where_the_data_are_in_the_plane() -> None:
     assert places == sorted(places)
 
 
+@pytest.mark.full
 def test_every_section_shows_the_solution_and_then_the_step_of_the_cursor() -> None:
     session, tab = opened()
     until(tab, lambda: settled(tab), "every section")
@@ -117,6 +119,7 @@ def test_every_section_shows_the_solution_and_then_the_step_of_the_cursor() -> N
     tab.close()
 
 
+@pytest.mark.full
 def test_a_figure_that_only_moves_stays_on_the_page() -> None:
     session, tab = opened()
     session.cursor = 1
@@ -130,6 +133,7 @@ def test_a_figure_that_only_moves_stays_on_the_page() -> None:
     tab.close()
 
 
+@pytest.mark.full
 def test_the_decision_surface_follows_a_cursor_that_moves_coarsely_and_finely_where_it_rests() -> None:
     session, tab = opened()
     until(tab, lambda: settled(tab), "every section")
@@ -182,6 +186,7 @@ def test_who_computes_can_be_stopped_and_says_so() -> None:
     tab.close()
 
 
+@pytest.mark.full
 def test_a_section_that_breaks_down_leaves_the_others_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise ZeroDivisionError
@@ -194,6 +199,7 @@ def test_a_section_that_breaks_down_leaves_the_others_alone(monkeypatch: pytest.
     tab.close()
 
 
+@pytest.mark.full
 def test_while_the_race_goes_on_what_takes_longest_says_that_it_waits() -> None:
     race = Race(prepared().problem, ("level",), rules=(MaxIter(10_000),), pace=0.2)  # 53 steps: it outlasts all waiting
     session, tab = Session(), Model()
@@ -211,6 +217,7 @@ def test_while_the_race_goes_on_what_takes_longest_says_that_it_waits() -> None:
     tab.close()
 
 
+@pytest.mark.full
 def test_a_solution_without_kernels_still_has_something_to_show() -> None:
     asked = subject(MOONS)
     it = asked.iterate
@@ -220,6 +227,7 @@ def test_a_solution_without_kernels_still_has_something_to_show() -> None:
     assert "No kernel has weight" in model_sections.similarities(empty, nobody).words
 
 
+@pytest.mark.full
 def test_the_page_loads_no_pictures_before_somebody_looks() -> None:
     code = "import sys, mklviz.views.explorer.explorer as e; e.Shell; print('holoviews' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -229,6 +237,7 @@ def test_the_page_loads_no_pictures_before_somebody_looks() -> None:
 # sections
 
 
+@pytest.mark.full
 def test_what_is_said_of_held_out_samples_is_their_score() -> None:
     asked = subject(MOONS)
     shown = model_sections.judged(asked, nobody)
@@ -242,6 +251,7 @@ def test_what_is_said_of_held_out_samples_is_their_score() -> None:
     assert len(model_sections.judged(many, nobody).figures) == 1  # no ROC of three classes
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "words",
     [

@@ -66,6 +66,7 @@ def test_every_small_problem_takes_few_svms(name: str) -> None:
     assert trace.final.svm_solves <= 40
 
 
+@pytest.mark.full
 def test_hessian_mkl_comes_to_the_same_optimum_by_newton_steps_alone() -> None:
     posed = paper_problem("ionosphere")
     plain = solve(posed, Newton(safeguard=False), gap=1e-4, max_iter=50)

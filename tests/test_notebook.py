@@ -132,6 +132,7 @@ def in_marimo(value: Any) -> Any:
     return value._display_()
 
 
+@pytest.mark.full
 def test_in_marimo_a_race_returns_at_once_and_its_widget_stands_below_the_cell(
     problem: mv.Problem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -203,6 +204,7 @@ def quickstart() -> Any:
     return document
 
 
+@pytest.mark.full
 def test_the_quickstart_runs_in_a_fresh_kernel(quickstart: Any) -> None:
     outputs = [cell.outputs for cell in quickstart.cells if cell.cell_type == "code"]
     data, posed, solved, raced, compared = ([output.get("data", {}) for output in cell] for cell in outputs)
@@ -232,6 +234,7 @@ def test_a_saved_notebook_is_small_and_keeps_a_picture_of_what_was_drawn(quickst
     assert "<iframe" in raced[-1]["data"]["text/html"]  # with the cursor
 
 
+@pytest.mark.full
 def test_an_export_shows_the_pictures_without_a_script_from_elsewhere(quickstart: Any) -> None:
     from nbconvert import HTMLExporter
 
@@ -267,6 +270,7 @@ def is_pictured(shown: list[Any], by_holoviews: bool) -> None:
     assert not any(output.get("name") == "stderr" for output in shown)
 
 
+@pytest.mark.full
 def test_a_path_its_figure_and_a_picture_as_a_last_line_keep_a_picture_in_a_notebook() -> None:
     _, shown, figure, picture = run(POSED, "path", "mv.path_figure(path)", PICTURED)
     assert "<table>" in shown[-1]["data"]["text/html"]

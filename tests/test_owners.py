@@ -202,6 +202,7 @@ def test_no_page_asks_for_runs_of_others(followed: str, asked_for: list[str]) ->
     shows_nothing(page, asked_for)
 
 
+@pytest.mark.full
 def test_whoever_follows_a_race_sees_its_leader_s_race_and_none_of_his_runs(kept: Store, asked_for: list[str]) -> None:
     leads = Session(owner=A)
     recipe = mv.Recipe.from_words("data=two_moons; solvers=level; max-iter=2")
@@ -231,6 +232,7 @@ def test_a_session_without_an_owner_sees_nothing(kept: Store) -> None:
     assert Session().store.runs() == []
 
 
+@pytest.mark.full
 def test_on_the_command_line_in_a_notebook_and_where_runs_are_shared_all_runs_are_there(kept: Store) -> None:
     assert [run.name for run in mv.runs()] == [run.name for run in Explorer().session.store.runs()] == [SECRET]
     assert len(SweepTable.of(kept.of(B), Sweep.from_words("data=heart"))) == 0

@@ -111,6 +111,7 @@ def some_garbage() -> None:
         gc.collect(1)
 
 
+@pytest.mark.full
 def test_what_nobody_uses_is_collected_when_nothing_is_drawn(collections: list[int]) -> None:
     drawing, page = FrameRate(), Frames()
     tidy = GarbageCollection()
@@ -127,6 +128,7 @@ def test_what_nobody_uses_is_collected_when_nothing_is_drawn(collections: list[i
     assert collections.count(2) == 1  # nothing has come since
 
 
+@pytest.mark.full
 def test_what_the_last_page_leaves_is_collected_though_nothing_more_comes(
     collections: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,6 +27,7 @@ def groupings(width: int) -> list[Sequence[Sequence[int]] | None]:
     return [None, [columns], [columns[:half], columns[half:]], [columns[k::3] for k in range(3)]]
 
 
+@pytest.mark.full
 @pytest.mark.each_value
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("standardize", [True, False])

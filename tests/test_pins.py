@@ -61,6 +61,7 @@ def grey(tab: RaceTab) -> dict[str, tuple[list[float], list[float]]]:
     }
 
 
+@pytest.mark.full
 def test_a_pinned_race_stands_behind_the_one_shown_and_can_be_taken_off_in_the_legend() -> None:
     session, tab = shown()
     assert grey(tab) == {}
@@ -79,6 +80,7 @@ def test_a_pinned_race_stands_behind_the_one_shown_and_can_be_taken_off_in_the_l
     assert chips.pinned == []
 
 
+@pytest.mark.full
 def test_it_stays_when_the_page_is_reset_and_when_another_race_is_drawn_in_the_figures_that_stand() -> None:
     session, tab = shown()
     session.pin(kept())
@@ -92,6 +94,7 @@ def test_it_stays_when_the_page_is_reset_and_when_another_race_is_drawn_in_the_f
     assert len(grey(tab)) == 2
 
 
+@pytest.mark.full
 def test_of_another_problem_the_gap_alone_is_drawn() -> None:
     session, tab = shown(C=1.0)
     session.pin(kept())
@@ -101,6 +104,7 @@ def test_of_another_problem_the_gap_alone_is_drawn() -> None:
     assert [item["apart"] for item in tab.view.chips.pinned] == [True]
 
 
+@pytest.mark.full
 def test_races_are_drawn_in_grey_and_taken_off_in_the_tab_runs_and_not_more_than_a_few(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

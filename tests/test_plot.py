@@ -189,6 +189,7 @@ def test_a_picture_is_saved_as_a_page_that_needs_no_network(tmp_path: Path) -> N
     assert "relative duality gap" in page
 
 
+@pytest.mark.full
 def test_a_picture_is_saved_still_where_there_is_no_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     picture = mv.plot.weights(level()) + mv.plot.gap(raced().traces)
@@ -212,6 +213,7 @@ def test_what_is_laid_over_another_is_saved_and_what_browsers_alone_draw_is_refu
     assert [path.name for path in tmp_path.iterdir()] == ["both.svg"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", mv.plot.__all__)
 def test_the_examples_of_the_docstrings_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -32,6 +32,7 @@ def sized(size: float, **options: Any) -> pd.DataFrame:
     return table(["sonar"], 5, ["level", "spg"], lambda data, split, solver: size**1.5, **options).assign(samples=size)
 
 
+@pytest.mark.full
 def test_a_profile_draws_the_curve_of_each_solver_and_counts_what_did_not_converge() -> None:
     frame = table(splits=6, missed=unlucky)
     drawn = mv.plot.profile(frame, "svm_solves")
@@ -71,6 +72,7 @@ def test_pairs_are_drawn_around_the_cost_of_one_solver() -> None:
         mv.plot.profile(table(), against="levle")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("plot", [mv.plot.profile, mv.plot.spread])
 def test_of_two_machines_no_seconds_are_drawn_and_the_figure_says_so(plot: Any) -> None:
     frame = two_machines(table())

@@ -51,6 +51,7 @@ class Idle(Solver):
 '''
 
 
+@pytest.mark.full
 def test_nothing_that_is_shipped_is_left_out() -> None:
     program = """
 from mklviz.datasets import list_datasets
@@ -199,6 +200,7 @@ BROKEN_TABS = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("case", BROKEN_TABS)
 def test_a_broken_tab_is_named_on_the_page_and_the_others_work(save: Save, case: str) -> None:
     import mklviz.views.tabs as package
@@ -316,6 +318,7 @@ def wheel(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.full
 def test_an_installed_package_adds_plug_ins(tmp_path: Path) -> None:
     site = tmp_path / "site"
     offline = ["--quiet", "--no-deps", "--no-index", "--disable-pip-version-check", "--target", str(site)]

@@ -120,6 +120,7 @@ def test_points_are_read_back_from_their_file_as_they_were_drawn() -> None:
     assert (high > data.X.max(axis=0)).all()
 
 
+@pytest.mark.full
 def test_a_tap_does_what_was_chosen_before_it_even_where_the_page_has_not_heard_of_that_yet() -> None:
     _, card = opened()
     figure, before = card.figure, card.points
@@ -210,6 +211,7 @@ def test_of_three_classes_the_field_says_which_is_chosen() -> None:
 # the card
 
 
+@pytest.mark.full
 def test_a_point_that_is_added_becomes_a_data_set_and_changes_what_is_learned() -> None:
     explorer, card = opened()
     figure, sidebar = card.figure, explorer.sidebar
@@ -251,6 +253,7 @@ def shape(card: PointsCard) -> tuple[int, ...]:
     return found
 
 
+@pytest.mark.full
 def test_the_decision_follows_a_point_that_is_dragged_coarsely_and_finely_where_it_rests() -> None:
     explorer, card = opened()
     card.rest = 1e9
@@ -276,6 +279,7 @@ def test_the_decision_follows_a_point_that_is_dragged_coarsely_and_finely_where_
     card.close()
 
 
+@pytest.mark.full
 def test_what_cannot_be_used_is_taken_back_with_a_sentence() -> None:
     explorer, card = opened()
     assert card.figure is not None
@@ -300,6 +304,7 @@ def test_what_cannot_be_used_is_taken_back_with_a_sentence() -> None:
     card.close()
 
 
+@pytest.mark.full
 def test_learning_can_be_stopped_by_hand_and_does_not_begin_beyond_its_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     _, card = opened()
 
@@ -322,6 +327,7 @@ def test_learning_can_be_stopped_by_hand_and_does_not_begin_beyond_its_bounds(mo
     card.close()
 
 
+@pytest.mark.full
 def test_taps_add_the_class_chosen_or_remove() -> None:
     explorer, card = opened()
     assert card.figure is not None

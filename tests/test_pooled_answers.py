@@ -36,6 +36,7 @@ def answers(store: Store) -> PooledAnswers:  # noqa: F811
     return PooledAnswers(store.of(A), "room")
 
 
+@pytest.mark.full
 def test_a_visitor_has_one_answer_and_the_class_is_bounded(answers: PooledAnswers) -> None:
     for choice in (FIRST, SECOND, "no choice", None):
         answers.give(LESSON, "one", choice)
@@ -109,6 +110,7 @@ def led() -> Explorer:
     return leads
 
 
+@pytest.mark.full
 def test_followers_answer_and_the_page_that_leads_shows_bars_then_what_was_right() -> None:
     leads = led()
     card, room = leads.class_card, leads.page_recovery.shared_race
@@ -162,6 +164,7 @@ def test_the_bars_come_without_reveal_once_the_answer_is_known_and_hard_lessons_
     leads.close()
 
 
+@pytest.mark.full
 def test_who_has_seen_the_race_begin_is_not_counted_and_no_recording_tells_a_class_the_answer() -> None:
     session = Session(scenario=LESSON, lesson_open=True)
     room = SharedRace(session, lambda: True)
@@ -181,6 +184,7 @@ def test_who_has_seen_the_race_begin_is_not_counted_and_no_recording_tells_a_cla
     SHARED_RACES.close(room)
 
 
+@pytest.mark.full
 def test_a_page_that_is_loaded_again_has_the_answers_of_before_the_race_also_from_a_server_started_again(
     store: Store,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,

@@ -215,6 +215,7 @@ def grid_minimum() -> tuple[float, Array]:
     return float(best), centre
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["spg", "pgd"])
 def test_the_minimum_of_two_features_is_that_of_a_grid(name):
     """The last grid has steps of 0.016, where W is flat to about 1e-4 of itself."""
@@ -253,6 +254,7 @@ def test_every_loss_and_price_of_weights_ends_at_a_stationary_point(name, loss, 
     assert "nan" not in " ".join(said)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("loss", [mv.MulticlassHinge(10.0), mv.OneAgainstAllHinge(10.0)], ids=label)
 @pytest.mark.parametrize("name", ["spg", "pgd"])
 def test_three_classes_at_once_are_told_apart_by_a_product_as_well(name, loss):
@@ -289,6 +291,7 @@ def sonar() -> mv.Problem:
     return mv.Problem(ProductBank.build(X), data.y, mv.Hinge(10.0), mv.L1Penalty(1.0))
 
 
+@pytest.mark.full
 def test_starts_on_sonar_find_two_minima():
     """C = 10, sigma = 1: 56.64 from most starts, 58.07 from some, each to the accuracy of the stop rule."""
     problem = sonar()

@@ -126,6 +126,7 @@ def test_a_described_polynomial_has_a_parameter_per_feature_and_stops_on_the_pro
     assert both.n_samples == bank.n_samples
 
 
+@pytest.mark.full
 def test_what_the_scenario_says_of_its_race_is_so():
     prepared = SCENARIO.prepare()
     race = ran(SCENARIO.race(prepared))
@@ -160,6 +161,7 @@ def test_what_makes_no_polynomial_is_refused_in_a_sentence(tmp_path):
         SQUARE.prepare(mv.read_dataset(file))
 
 
+@pytest.mark.full
 def test_the_command_line_learns_polynomials_of_several_degrees_with_any_price(capsys):
     assert main([*OF_SQUARES, "--degrees", "1,2", "--regularizer", "log-det:sigma=0.1"]) == 0
     out = capsys.readouterr().out

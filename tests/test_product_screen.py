@@ -88,6 +88,7 @@ def test_a_price_on_norms_of_functions_blocks_the_race_in_a_sentence():
 # -- the race
 
 
+@pytest.mark.full
 def test_the_second_figure_shows_the_projected_gradient_where_there_is_no_gap() -> None:
     explorer = Explorer()
     explorer.sidebar.load(SMALL)

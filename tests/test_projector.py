@@ -33,6 +33,7 @@ def folded(page: RacePage) -> list[str]:
     return [sheet for box in boxes for sheet in box.stylesheets if ".aside { display: none" in str(sheet)]
 
 
+@pytest.mark.full
 def test_type_and_lines_are_larger_and_all_is_as_before_when_it_is_turned_off() -> None:
     explorer = Explorer()
     prepared = RECIPE.prepare()
@@ -58,6 +59,7 @@ def test_type_and_lines_are_larger_and_all_is_as_before_when_it_is_turned_off() 
     assert folded(page) == []
 
 
+@pytest.mark.full
 def test_weights_leave_the_name_of_their_axis_to_the_objective_and_have_its_room() -> None:
     explorer = Explorer()
     explorer.session.project(True)
@@ -73,6 +75,7 @@ def test_weights_leave_the_name_of_their_axis_to_the_objective_and_have_its_room
     assert charts.weights["level"].xaxis[0].axis_label == "iteration"
 
 
+@pytest.mark.full
 def test_weights_have_160_pixels_however_many_solvers_run() -> None:
     runs = tuple(SolverChoice(name) for name in ("level", "silp", "spg", "simplemkl"))
     recipe = RECIPE.changed(solvers=runs)

@@ -67,6 +67,7 @@ class Page(Visitor):
                 self._unanswered.pop()
 
 
+@pytest.mark.full
 def test_twenty_cuts_in_a_row_lose_nothing_and_repeat_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     carried: list[str] = []
     patch = ServerSession.patch

@@ -221,6 +221,7 @@ def asked_for(extras: frozenset[str]) -> set[str]:
     return names
 
 
+@pytest.mark.full
 def test_every_package_that_is_imported_is_asked_for() -> None:
     missing = {}
     for name in SOURCES:

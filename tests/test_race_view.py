@@ -227,6 +227,7 @@ def test_the_quantity_chosen_is_drawn_large_above_the_others_and_on_a_projector_
         assert [name for name, card in view.page.figure_cards.items() if card.styles["order"] == "-1"] == [large]
 
 
+@pytest.mark.full
 def test_the_stop_line_follows_the_gap_tolerance() -> None:
     view = RaceView(gap_tolerance=0.05)
     assert "stop at 5 %" in view.page.titles["gap"].object
@@ -383,6 +384,7 @@ def test_a_race_the_viewer_had_paused_stays_paused_after_a_lost_connection(monke
     race.cancel()
 
 
+@pytest.mark.full
 def test_views_are_forgotten_with_their_sessions() -> None:
     def session() -> weakref.ref[RaceView]:
         view = RaceView()

@@ -51,6 +51,7 @@ def test_a_race_of_the_past_opens_in_the_tabs_and_is_not_recorded_again(explorer
     assert len(store.runs()) == 2
 
 
+@pytest.mark.full
 def test_a_branch_of_a_race_of_the_past_joins_it_in_the_store(explorer: Explorer, store: Store) -> None:
     key = opened(explorer, store)
     assert branch_at(explorer.session, "silp", 2, make_solver("spg")) == ""
@@ -63,6 +64,7 @@ def test_a_branch_of_a_race_of_the_past_joins_it_in_the_store(explorer: Explorer
     assert set(store.traces(key)) == {"silp", "level"} | branches
 
 
+@pytest.mark.full
 def test_a_race_is_opened_and_repeated_only_where_none_goes_on(explorer: Explorer, store: Store) -> None:
     key = recorded_race(store, RECIPE)
     explorer.sidebar.load(RECIPE)
@@ -74,6 +76,7 @@ def test_a_race_is_opened_and_repeated_only_where_none_goes_on(explorer: Explore
     follow(explorer, lambda: explorer.state == "finished")
 
 
+@pytest.mark.full
 def test_a_race_is_repeated_by_the_controls_and_gives_the_same_steps(explorer: Explorer, store: Store) -> None:
     key = recorded_race(store, RECIPE)
     turned: list[bool] = []
@@ -85,6 +88,7 @@ def test_a_race_is_repeated_by_the_controls_and_gives_the_same_steps(explorer: E
         np.testing.assert_array_equal(explorer.session.traces[name].weights, trace.weights)
 
 
+@pytest.mark.full
 def test_a_race_whose_data_are_missing_opens_in_the_tabs_which_show_what_its_steps_say(explorer: Explorer) -> None:
     prepared = RECIPE.prepare()
     race = mv.race(prepared.problem, ["silp", "level"], max_iter=4)

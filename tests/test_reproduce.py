@@ -265,6 +265,7 @@ def test_the_exponent_along_a_path_tells_powers_of_C_apart_and_leaves_out_the_fi
     assert PathExponent("time", "newton").estimates(frame) == {}
 
 
+@pytest.mark.full
 def test_a_claim_is_solved_once_answered_by_both_rules_and_kept(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -280,6 +281,7 @@ def test_a_claim_is_solved_once_answered_by_both_rules_and_kept(
     assert answer_stored(TINY, store).missing == 20  # vote is not solved
 
 
+@pytest.mark.full
 def test_every_claim_names_runs_that_can_be_made_and_its_quick_set_is_small() -> None:
     quick: set[Sweep] = set()
     for claim in all_claims().values():
@@ -392,6 +394,7 @@ def test_the_sidebar_speaks_of_the_claim_whose_race_it_sets_up() -> None:
     assert sidebar.recipe == panel.scenario.recipe
 
 
+@pytest.mark.full
 def test_the_lesson_that_is_chosen_already_takes_the_place_of_a_claim() -> None:
     explorer = Explorer()
     scenario = explorer.sidebar.scenario

@@ -153,6 +153,7 @@ def targets(loss, n: int = N):
     return y + 0.3 * np.sin(np.arange(n)) if loss.regression else y
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 @pytest.mark.parametrize("combination", ["sum", "product"])
 def test_any_cache_leads_to_the_solution_of_the_matrix(loss, combination, request):

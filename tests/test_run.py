@@ -415,6 +415,7 @@ def blas_threads() -> list[int]:
     return [int(library["num_threads"]) for library in threadpool_info() if library["user_api"] == "blas"]
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("short_idle")
 def test_solves_run_on_one_blas_thread_and_limits_come_back() -> None:
     assert wait_for(lambda: workers() == [])

@@ -80,6 +80,7 @@ def test_a_run_is_listed_and_shown_by_the_key_that_it_prints(store: Path, said: 
     assert told(said, "runs", "show", spg["short"])["runs"][0]["id"] == spg["id"]
 
 
+@pytest.mark.full
 def test_json_gives_all_runs_or_says_how_many_are_left_out(store: Path, said: Said) -> None:
     for number in range(61):
         open_store(store).record({"level": growing()}, RunHead(words=f"{number}"))
@@ -108,6 +109,7 @@ def test_a_store_can_be_named_or_done_without(store: Path, said: Said, tmp_path:
     assert len(told(said, "runs", "list")["runs"]) == 1
 
 
+@pytest.mark.full
 def test_races_are_described_deleted_restored_and_cleaned_away(store: Path, said: Said) -> None:
     said(*SMALL, "--solvers", "spg")
     (run,) = told(said, "runs", "list")["runs"]
@@ -178,6 +180,7 @@ def test_what_cannot_be_done_is_said_in_a_sentence(
     assert "Traceback" not in error
 
 
+@pytest.mark.full
 def test_a_killed_run_is_cut_off_has_lost_a_second_at_most_and_is_gone_on_from(store: Path, said: Said) -> None:
     asked = ["run", "--data", "sonar", "--solvers", "silp", "--gap", "1e-9", "--max-iter", "none"]
     process = subprocess.Popen([sys.executable, "-m", "mklviz", *asked], stderr=subprocess.DEVNULL)

@@ -85,6 +85,7 @@ def names(tab: Runs) -> list[str]:
     return [row["name"] for row in tab.list.rows(0)]
 
 
+@pytest.mark.full
 def test_races_of_a_session_are_kept_once_and_the_oldest_give_way(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = RaceHistory()
     first = kept.add("Liver", raced().traces)
@@ -202,6 +203,7 @@ def test_name_tags_and_note_are_kept_in_the_store() -> None:
     until(tab, lambda: names(tab) == ["by night"])
 
 
+@pytest.mark.full
 def test_a_deleted_race_comes_back_by_undo() -> None:
     key = recorded(raced())
     _, tab = at_the_tab(1)

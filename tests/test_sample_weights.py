@@ -173,6 +173,7 @@ def test_rows_give_what_the_matrix_gives(loss: Loss) -> None:
     np.testing.assert_allclose(found[0].scores, found[1].scores, atol=1e-5)
 
 
+@pytest.mark.full
 def test_paths_and_other_formulations_keep_the_weights() -> None:
     problem = weighted(mv.Logistic(3.0), COUNTS, mv.BlockL1(0.7))
     top = mv.lambda_max(problem)

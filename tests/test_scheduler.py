@@ -86,6 +86,7 @@ class Asking(Job):
         wait_for(self.until.is_set, "the other job", self.shared.share)
 
 
+@pytest.mark.full
 def test_parties_get_the_same_time_however_many_jobs_they_have() -> None:
     shared, log = Scheduler(workers=1), []
     many, one = TimeShare(), TimeShare()
@@ -163,6 +164,7 @@ class Compiling(Job):
         super().turn()
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("impatient")
 def test_compiling_and_waiting_for_it_are_no_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scheduler, "LOST_SECONDS", 1.5)
@@ -370,6 +372,7 @@ class Slow:
         return 1.0
 
 
+@pytest.mark.full
 def test_what_is_computed_once_may_be_left_in_the_middle_by_two_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scheduler.SCHEDULER, "_limit", 1)
 

@@ -61,6 +61,7 @@ def running(visit: Visit) -> Race:
     return race
 
 
+@pytest.mark.full
 def test_a_lost_connection_holds_the_solvers_and_its_return_lets_them_go_on(served: Served) -> None:
     visit = Visit(served)
     race = running(visit)
@@ -74,6 +75,7 @@ def test_a_lost_connection_holds_the_solvers_and_its_return_lets_them_go_on(serv
     back.close()
 
 
+@pytest.mark.full
 def test_a_closed_tab_ends_its_solver_threads_and_its_race(served: Served, others: set[threading.Thread]) -> None:
     visit = Visit(served)
     race = running(visit)
@@ -103,6 +105,7 @@ def fetched(server: Served) -> None:
     urllib.request.urlopen(f"http://127.0.0.1:{server.port}/explorer").read()
 
 
+@pytest.mark.full
 def test_a_page_is_kept_for_a_browser_that_stands_in_a_queue_and_as_long_as_one_looks_at_it() -> None:
     server = Served(build, lifetime=200, check=50)
     try:
@@ -121,6 +124,7 @@ def test_a_page_is_kept_for_a_browser_that_stands_in_a_queue_and_as_long_as_one_
         server.close()
 
 
+@pytest.mark.full
 def test_a_page_is_not_kept_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_session, "PATIENCE", 0.5)
     server = Served(build, lifetime=200, check=50)

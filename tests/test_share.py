@@ -75,6 +75,7 @@ def test_the_program_for_a_file_of_ones_own_reads_it() -> None:
     compile(as_python(own), "program", "exec")
 
 
+@pytest.mark.full
 def test_a_shared_link_opens_everything_again(monkeypatch: pytest.MonkeyPatch) -> None:
     explorer = Explorer()
     explorer.sidebar.load(RECIPE)
@@ -120,6 +121,7 @@ def test_a_bad_part_of_a_link_is_named_and_the_rest_used(monkeypatch: pytest.Mon
     assert explorer.race_view.log_x
 
 
+@pytest.mark.full
 def test_the_step_of_a_link_is_shown_once_the_race_has_come_there(session: Session) -> None:
     explorer = Explorer()
     explorer.deep_link.step = 1
@@ -185,6 +187,7 @@ def test_a_parquet_table_has_the_same_steps_or_says_what_to_install(
         race_file("parquet", session)
 
 
+@pytest.mark.full
 def test_a_single_run_opens_as_well_and_what_is_none_is_refused(session: Session) -> None:
     one = io.BytesIO()
     session.traces["spg"].save(one)

@@ -97,6 +97,7 @@ def test_a_room_that_is_gone_with_its_server_is_opened_again_by_its_key_alone(le
     assert others.name != before.name
 
 
+@pytest.mark.full
 def test_a_page_that_cannot_have_the_race_of_its_link_says_where_it_is_and_shows_no_other(
     led: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,6 +175,7 @@ def test_a_follower_waits_for_a_race_and_keeps_the_recording_when_whoever_led_ha
     assert Follower("nobody").message == UNKNOWN
 
 
+@pytest.mark.full
 def test_a_follower_sees_lesson_and_answer_and_guesses_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     leads = Explorer()
     room = opened(leads.session, present=True)

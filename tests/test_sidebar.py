@@ -160,6 +160,7 @@ def test_any_recipe_is_read_back_from_the_controls(sidebar: Sidebar) -> None:
     assert sidebar.recipe == recipe
 
 
+@pytest.mark.full
 def test_a_changed_control_is_owned_up_to_and_can_be_restored(sidebar: Sidebar) -> None:
     sidebar.problem.C.box.value = "10"
     assert sidebar.scenario.changed

@@ -187,6 +187,7 @@ def test_a_file_that_is_being_read_shows_how_far_it_is_and_can_be_stopped(
     assert sidebar.recipe == before
 
 
+@pytest.mark.full
 def test_the_file_of_a_link_is_read_as_the_link_says(sidebar: Sidebar) -> None:
     upload(sidebar, INSURANCE.encode(), "insurance.csv")
     choose(sidebar, "target", "smoker")

@@ -32,6 +32,7 @@ def test_the_objective_never_rises(name: str, variant: str) -> None:
     assert values[-1] < values[0]
 
 
+@pytest.mark.full
 def test_reusing_points_saves_svms_and_finds_the_same_optimum() -> None:
     saving = solve(problem("random Gram matrices"), "simplemkl", gap=1e-5, max_iter=2000, reuse=True, **EXACT)
     wasting = solve(problem("random Gram matrices"), "simplemkl", gap=1e-5, max_iter=2000, reuse=False, **EXACT)
@@ -74,6 +75,7 @@ def test_the_armijo_variant_leaves_no_weight_between_zero_and_a_thousandth() -> 
         assert used.min() >= 1e-3
 
 
+@pytest.mark.full
 def test_the_search_grows_more_precise_only_where_nothing_moved() -> None:
     iterates = run("random Gram matrices", 400)
     precisions = [iterate.facts.search_precision for iterate in iterates]

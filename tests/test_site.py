@@ -276,6 +276,7 @@ def test_a_notebook_is_a_page_with_its_words_its_python_and_places_for_outputs(m
     assert "race.wait()\nrace\n```\n<!-- output -->\n" in pages["notebooks/quickstart"]
 
 
+@pytest.mark.full
 def test_every_written_page_is_in_the_contents(maker: Maker) -> None:
     below = maker("sources").below
     listed = {"index"}

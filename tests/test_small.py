@@ -59,6 +59,7 @@ READ = [("rows", loss) for loss in (*HINGES, EpsilonInsensitive(10.0, epsilon=0.
 READ += [("factors", loss) for loss in (*HINGES, Logistic(10.0), Squared(10.0))]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("access", "loss"), READ, ids=str)
 def test_rows_and_factors_prove_what_matrices_prove(access: str, loss: Loss, monkeypatch: pytest.MonkeyPatch) -> None:
     matrices = KernelBank.build(X, FAMILIES)

@@ -152,6 +152,7 @@ def test_every_setting_reaches_the_conic_optimum(setting: str, regularizer: Regu
 STEEP = [LpPenalty(1.1, 1.0), pytest.param(PowerPenalty(1.1, 1.0), marks=pytest.mark.full), Entropy(30.0)]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("regularizer", STEEP, ids=repr)
 def test_exact_penalties_end_the_crawl_where_curvature_has_no_bound(regularizer: Regularizer) -> None:
     """The curvature of r in a tiny weight is d^{p-2} or 1/d: no step along a slope has a good length."""

@@ -250,6 +250,7 @@ def proved_exactly(posed: mv.Problem, dual: Array) -> float:
     return posed.loss.dual_value(dual, posed.y) - 0.5 * float(max(forms))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("seed", "scale", "loss", "gap"),
     [

@@ -76,6 +76,7 @@ def opened(front: FrontPage) -> tuple[int, int]:
     return len(document.models), len(serialize_json(document.to_json()))
 
 
+@pytest.mark.full
 def test_the_first_page_builds_no_dashboard_and_weighs_less_than_the_dashboard() -> None:
     first, dashboard = FrontPage(START), FrontPage(EXPLORE)
     small, large = opened(first), opened(dashboard)
@@ -85,6 +86,7 @@ def test_the_first_page_builds_no_dashboard_and_weighs_less_than_the_dashboard()
     assert small[1] < 0.5 * large[1]
 
 
+@pytest.mark.full
 def test_runs_bring_no_race_before_it_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(before_and_after, "IDLE", -1.0)  # whatever was touched, figures may be built
     runs, large = opened(FrontPage(RUNS)), opened(FrontPage(EXPLORE))
@@ -145,6 +147,7 @@ def test_runs_stand_alone_and_the_tab_that_was_open_comes_back() -> None:
     front.close()
 
 
+@pytest.mark.full
 def test_every_claim_is_a_line_that_leads_to_its_picture_and_its_race() -> None:
     html = front_html(CLAIMS)
     assert re.findall(r'data-claim="(.*?)"', html) == [*all_claims()]
@@ -254,6 +257,7 @@ def test_the_page_carries_the_problem_that_its_script_solves() -> None:
         assert np.array_equal(values[upper * (upper + 1) // 2 + lower], problem.bank.combine(unit))
 
 
+@pytest.mark.full
 def test_every_component_is_defined_before_a_page_is_served() -> None:
     """Panel would send the definition of a later one beside the next whole page, in which BokehJS cannot read it."""
     code = (

@@ -60,6 +60,7 @@ def formatter(monkeypatch: pytest.MonkeyPatch) -> DisplayFormatter:
     return shell.display_formatter
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_notebook_keeps_kilobytes_of_every_picture_and_no_script(name: str, formatter: DisplayFormatter) -> None:
     shown, _ = formatter.format(PICTURES[name]())  # type: ignore[no-untyped-call]

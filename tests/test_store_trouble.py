@@ -148,6 +148,7 @@ def test_an_index_of_an_earlier_version_is_made_anew_from_the_folders(
         assert index.execute("SELECT COUNT(*) FROM runs").fetchone() == (1,)
 
 
+@pytest.mark.full
 def test_a_locked_index_is_said_and_runs_are_found_all_the_same(store: Store) -> None:
     race = recorded(store)
     store.runs()
@@ -159,6 +160,7 @@ def test_a_locked_index_is_said_and_runs_are_found_all_the_same(store: Store) ->
         assert "cannot be used" in store.trouble
 
 
+@pytest.mark.full
 def test_another_process_reads_and_writes_beside_the_owner(store: Store) -> None:
     race = recorded(store, RunHead(words="data=sonar", owner="one"))
     store.runs()

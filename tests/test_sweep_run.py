@@ -78,6 +78,7 @@ def ended(run: SweepRun) -> SweepRun:
     return run
 
 
+@pytest.mark.full
 def test_a_large_test_part_is_scored_on_some_of_its_samples_evenly_spaced() -> None:
     prepared = mv.Recipe().changed(source="letter", train=0.01).prepare()
     some = _scored(prepared)
@@ -89,6 +90,7 @@ def test_a_large_test_part_is_scored_on_some_of_its_samples_evenly_spaced() -> N
     assert _scored(small) is small
 
 
+@pytest.mark.full
 def test_processes_solve_every_member_and_nothing_finished_is_solved_again(store: Store) -> None:
     sweep = Sweep.from_words(QUICK)
     run = ended(SweepRun(sweep, store.of(Owner("somebody")), workers=2))
@@ -114,6 +116,7 @@ def test_processes_solve_every_member_and_nothing_finished_is_solved_again(store
     assert len(wider.solved) == 4
 
 
+@pytest.mark.full
 def test_a_path_is_solved_with_warm_starts_and_goes_on_where_it_was_ended(store: Store) -> None:
     words = "data=heart; kernels=gauss:1,2@all+each; C=100,50,10; solvers=level,newton; gap=1e-4; path=C"
     sweep = Sweep.from_words(words)
@@ -135,6 +138,7 @@ def test_a_path_is_solved_with_warm_starts_and_goes_on_where_it_was_ended(store:
             np.testing.assert_allclose(after[0].weights, before.best.weights, rtol=1e-12)
 
 
+@pytest.mark.full
 def test_a_killed_worker_costs_its_run_alone(store: Store) -> None:
     engine = Processes(1)
     run = SweepRun(Sweep.from_words(LONG.replace("600", "2").replace("0...3", "0,1")), store, engine)
@@ -164,6 +168,7 @@ def test_with_workers_killed_again_and_again_all_finish_and_nothing_finished_is_
     assert len(ended_runs) == len(set(ended_runs)) == 4
 
 
+@pytest.mark.full
 def test_a_run_that_was_cut_off_or_stopped_is_repeated(store: Store) -> None:
     sweep = Sweep.from_words(LONG)
     run = SweepRun(sweep, store, workers=2)
@@ -178,6 +183,7 @@ def test_a_run_that_was_cut_off_or_stopped_is_repeated(store: Store) -> None:
     assert len(again.solved) == 4
 
 
+@pytest.mark.full
 def test_a_pause_holds_the_steps_and_resume_goes_on(store: Store) -> None:
     run = SweepRun(Sweep.from_words(LONG), store, workers=1)
     run.start()
@@ -195,6 +201,7 @@ def test_a_pause_holds_the_steps_and_resume_goes_on(store: Store) -> None:
     assert run.wait(PATIENCE)
 
 
+@pytest.mark.full
 def test_what_cannot_be_solved_is_a_row_with_its_reason_and_is_repeated_only_when_asked(store: Store) -> None:
     sweep = Sweep.from_words("data=iris; solvers=level; kernels=gauss:1@all")
     frame = ended(SweepRun(sweep, store, workers=1)).table().frame
@@ -291,6 +298,7 @@ def test_who_does_not_know_the_secret_cannot_reach_the_workers() -> None:
         workers.end()
 
 
+@pytest.mark.full
 def test_processes_that_cannot_begin_are_an_error_and_no_endless_loop(
     monkeypatch: pytest.MonkeyPatch, no_log: None
 ) -> None:
@@ -317,6 +325,7 @@ def test_workers_are_counted(workers: object) -> None:
         Processes(workers)  # type: ignore[arg-type]
 
 
+@pytest.mark.full
 def test_processes_that_are_kept_serve_the_next_sweep_and_end_with_the_last(store: Store) -> None:
     with Processes(1) as engine:
         kept = []
@@ -329,6 +338,7 @@ def test_processes_that_are_kept_serve_the_next_sweep_and_end_with_the_last(stor
     assert engine.pids == []
 
 
+@pytest.mark.full
 def test_on_a_shared_server_a_sweep_and_its_races_are_those_of_one_owner(store: Store) -> None:
     sweep = Sweep.from_words(QUICK)
     one, two = store.of(Owner("one")), store.of(Owner("two"))
@@ -363,6 +373,7 @@ def test_another_owners_sweep_is_no_reason_to_wait(store: Store) -> None:
     assert len(mine.solved) == 8
 
 
+@pytest.mark.full
 def test_what_a_process_has_claimed_is_taken_over_when_that_is_killed_and_solved_where_it_was_not(store: Store) -> None:
     member, *others = Sweep.from_words(QUICK).members
     code = (
@@ -459,6 +470,7 @@ def test_a_run_that_was_stopped_is_no_beginning_for_the_next() -> None:
     assert trace.best.objective == path.objective.tolist()[1]
 
 
+@pytest.mark.full
 def test_for_one_path_one_process_is_started() -> None:
     with Processes(2) as engine:
         run = ran(SweepRun(Sweep.from_words(ONE), None, engine))

@@ -113,6 +113,7 @@ def test_before_the_start_it_is_said_how_many_runs_there_are(tab: SweepTab) -> N
 # while it goes on, and afterwards
 
 
+@pytest.mark.full
 def test_a_sweep_is_solved_compared_saved_and_the_next_time_skipped(tab: SweepTab) -> None:
     solved(tab)
     until(tab, lambda: tab.status.object == "Finished: 4 of 8 runs, 4 failed.")  # iris has three classes
@@ -148,6 +149,7 @@ def test_a_sweep_is_solved_compared_saved_and_the_next_time_skipped(tab: SweepTa
     until(tab, lambda: tab.status.object == "All 8 runs had finished before: nothing was left to solve.")
 
 
+@pytest.mark.full
 def test_a_click_on_a_dot_opens_the_race_of_its_run(tab: SweepTab) -> None:
     opened: list[tuple[Recipe | None, Mapping[str, Trace], str]] = []
     session = Session(owner=EVERYBODY)
@@ -184,6 +186,7 @@ def test_a_click_on_a_dot_opens_the_race_of_its_run(tab: SweepTab) -> None:
     assert "nothing to open" in tab.trouble.object
 
 
+@pytest.mark.full
 def test_what_finished_before_is_shown_at_once_in_the_colours_of_the_page(tab: SweepTab) -> None:
     solved(tab)
     session, again = Session(owner=EVERYBODY, theme=DARK), SweepTab()
@@ -204,6 +207,7 @@ class Held:
         """Begin."""
 
 
+@pytest.mark.full
 def test_a_sweep_can_pause_go_on_and_stop_and_keeps_what_has_finished(tab: SweepTab) -> None:
     on_server, other = RunningSweeps(), Held()
     tab.running = on_server

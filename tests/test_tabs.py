@@ -257,6 +257,7 @@ def test_the_timeline_stands_still_while_no_browser_paints_it() -> None:
     assert asyncio.run(play(40, 41)) == 3
 
 
+@pytest.mark.full
 def test_a_kernel_has_one_colour_in_all_tabs_whichever_was_seen_while_the_race_ran() -> None:
     race = Race(Problem(paper_bank(load_dataset("heart").X), load_dataset("heart").y), ("level", "spg"), [MaxIter(30)])
     session, early, late = shown(race), RaceTab(), Timeline()

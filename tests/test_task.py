@@ -148,6 +148,7 @@ def test_tasks_that_share_a_turn_compute_one_after_the_other_and_those_that_wait
     assert not turn.locked()
 
 
+@pytest.mark.full
 def test_nothing_is_left_of_what_was_given_up_or_taken() -> None:
     answers: list[weakref.ref[Answer]] = []
 

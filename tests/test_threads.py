@@ -243,6 +243,7 @@ sys.exit(code or not ended or not goes_on)
 """
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="This system does not fork.")
 def test_a_race_runs_in_a_process_forked_from_one_that_races() -> None:
     done = subprocess.run(
@@ -300,6 +301,7 @@ def threads_of(build: Callable[[set[int]], object]) -> list[list[int]]:
         return [sorted(before), sorted(seen), sorted(blas_threads())]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("build", [kept, approximated])
 def test_kernels_are_built_by_one_blas_thread_although_there_are_two(build) -> None:
     """In a process of its own: a race that a test has left in this one may keep BLAS to one thread."""
@@ -325,6 +327,7 @@ def differing(names: list[str]) -> list[tuple[str, str]]:
     return [(name, key) for (name, one), (_, other) in pairs for key in one if one[key] != other[key]]
 
 
+@pytest.mark.full
 def test_lessons_take_the_same_steps_the_first_and_the_second_time() -> None:
     assert differing(list(QUICK)) == []
 

@@ -107,6 +107,7 @@ def _fits(content: bytes, most_bytes: int) -> bool:
         return False
 
 
+@pytest.mark.full
 def test_a_small_file_of_runs_that_would_become_gigabytes_is_refused_in_little_memory(tmp_path: Path) -> None:
     one = run_of(2, 5_000_000)  # 80 MB, which one run may have
     many = zipped({f"r{k}.mklrun.npz": one for k in range(30)})

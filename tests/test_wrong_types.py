@@ -254,6 +254,7 @@ def test_masks_without_a_masked_entry_are_no_matter() -> None:
     np.testing.assert_array_equal(whole.combine(EQUAL), BANK.combine(EQUAL))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("C", [3, np.int64(3), np.float32(3.0), 3.0])
 def test_numbers_of_every_type_will_do(C: float) -> None:
     posed = mv.Problem(BANK, list(Y), mv.Hinge(C))
