@@ -195,8 +195,7 @@ def _lessons(arguments: argparse.Namespace) -> int:
     from mklviz.views.export.course import FORMATS, answered, written
 
     require(".png")
-    output = arguments.out or Path(f"lessons{FORMATS[arguments.format][0]}")
-    check_output(output)
+    check_output(output := arguments.out or Path(f"lessons{FORMATS[arguments.format][0]}"))
     questions, asked = [], lessons().values()
     for number, lesson in enumerate(asked, 1):
         print(f"{number} of {len(asked)}: {lesson.title}", file=sys.stderr)

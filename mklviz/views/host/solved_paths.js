@@ -7,8 +7,7 @@ const nearestMix = (shares) => {  // the nearest shares that sum to one, none of
   })
   return shares.map((value) => Math.max(value - shift, 0))
 }
-// Lets mouse, finger and arrow keys drag a node while it `may`. `begin`: before each drag; `to`: where the pointer is; `end`:
-// it was let go; `by`: along and up, by a key. Returns whether a pointer holds it.
+// Drags a node by mouse, finger (`to` the place of an event, `end` where it is let go) and arrows (`by`: along, up). Returns: held?
 const draggable = (node, { begin = () => {}, to, by, end = () => {}, may = () => true }) => {
   const KEY = 0.02, TOWARDS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }
   let held = null, dragged = false  // where the pointer was pressed
