@@ -113,9 +113,8 @@ def _numbers(rows: Sequence[Sequence[str]]) -> Array | None:
     n = len(numbers)
     if lengths == list(range(1, n + 1)):
         return mirrored(np.array([row + [0.0] * (n - len(row)) for row in numbers]))
-    if lengths == list(range(n, 0, -1)):
-        return mirrored(np.array([[0.0] * (n - len(row)) + row for row in numbers]))
-    return None
+    fits = lengths == list(range(n, 0, -1))
+    return mirrored(np.array([[0.0] * (n - len(row)) + row for row in numbers])) if fits else None
 
 
 def rows_in(data: bytes) -> list[list[str]]:
