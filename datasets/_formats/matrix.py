@@ -45,7 +45,7 @@ def looks(data: bytes) -> bool:
     matrix = matrix_in(data) if counted or _triangle(data) else None
     if matrix is None or not FEWEST <= len(matrix) == matrix.shape[1]:
         return False
-    return bool(np.isfinite(matrix).all()) and np.ptp(matrix) > 0 and symmetric(matrix) is not None
+    return bool(np.isfinite(matrix).all() and np.ptp(matrix) > 0 and symmetric(matrix) is not None)
 
 
 def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
