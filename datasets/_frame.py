@@ -38,6 +38,7 @@ MOST_OFFERED = 1000  # targets, where none can be used
 _PARTS = {"train", "training", "test", "testing", "val", "valid", "validation", "dev"}
 _CALLED = ("is_test", "is_train", "istest", "istrain")
 _TESTED = "it says which rows are tested"
+_GENES = re.compile(r"\W*(genes?|probe|transcript|otu|taxon|peptide|protein|id_ref|symbol|ensembl|hugo)", re.IGNORECASE)
 _ENDS = ("source target", "src dst", "from to", "node1 node2", "u v", "i j", "row col")
 _EDGES = "Its rows look like edges of a graph: give a row for each of its nodes, or a kernel for every pair of them."
 
@@ -129,6 +130,8 @@ def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, found: Found
     dataset = labels.dataset(name, _values(used, kept.rows, progress), feature_names=features, **given)
     unit = (f"The target is in {label.unit}.",) if label.unit else ()
     guessed = unit if options.target is not None else (f"The target is {column(label.name)}.", *unit)
+    if options.target is None and _GENES.match(columns[0].name) and {each.role for each in columns[1:]} == {"numbers"}:
+        guessed += ("Each row is a sample: where the columns are, as in tables of genes, turn the table first.",)
     notes = (*dataset.notes, *filter(_ASSUMED.search, found.assumed), *guessed, *done)
     return replace(dataset, notes=notes, table=summary, held_out=tested, absent=absent)
 
