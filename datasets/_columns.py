@@ -152,7 +152,7 @@ def read_columns(
         first = j == 0 and (found.unnamed or (found.header is False and frame.shape[1] > 2 and _one_by_one(made)))
         columns.append(_with_role(made, frame, first, texts, name in options.leave_out, name == options.target))
         if texts and columns[-1].role == "numbers":
-            unsure = () if sign or file_sign else _unsure(columns[-1], found)
+            unsure = [] if sign or file_sign else [*_unsure(columns[-1], found)]
             notes |= dict.fromkeys((*_written(columns[-1]), *unsure))
         progress((1 + j / frame.shape[1]) / 4)
     return columns, list(notes)

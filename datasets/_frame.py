@@ -38,19 +38,9 @@ MOST_OFFERED = 1000  # targets, where none can be used
 _PARTS = {"train", "training", "test", "testing", "val", "valid", "validation", "dev"}
 _CALLED = ("is_test", "is_train", "istest", "istrain")
 _TESTED = "it says which rows are tested"
-_ENDS = {
-    ("source", "target"),
-    ("src", "dst"),
-    ("from", "to"),
-    ("node1", "node2"),
-    ("u", "v"),
-    ("i", "j"),
-    ("row", "col"),
-}
-_EDGES = (
-    "Its rows look like the edges of a graph: each is a sample here. To learn from a graph, give a row for each of its"
-    " nodes, or one for every pair of them and a kernel between the two."
-)
+_GENES = re.compile(r"\W*(genes?|probe|transcript|otu|taxon|peptide|protein|id_ref|symbol|ensembl|hugo)", re.IGNORECASE)
+_ENDS = ("source target", "src dst", "from to", "node1 node2", "u v", "i j", "row col")
+_EDGES = "Its rows look like edges of a graph: give a row for each of its nodes, or a kernel for every pair of them."
 
 
 def unique_names(names: Sequence[str], name: str) -> tuple[list[str], list[str]]:
@@ -96,7 +86,7 @@ def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, found: Found
         if len(kernel[2]) == kernel[1].shape[1]:
             raise without_labels(name, len(kernel[0]))
         frame, found = kernel[1], replace(found, grams={name: kernel[0][None]})
-    if frame.shape[1] in (2, 3) and tuple(re.sub(r"[ _.]", "", each.lower()) for each in frame.columns[:2]) in _ENDS:
+    if frame.shape[1] in (2, 3) and " ".join(frame.columns[:2]).lower().replace("_", "") in _ENDS:
         found = replace(found, assumed=(*found.assumed, _EDGES))
     if frame.shape[1] < 2 and not found.grams:
         said = f"{name} has one column; expected at least one column to learn from and one to predict."
@@ -140,6 +130,8 @@ def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, found: Found
     dataset = labels.dataset(name, _values(used, kept.rows, progress), feature_names=features, **given)
     unit = (f"The target is in {label.unit}.",) if label.unit else ()
     guessed = unit if options.target is not None else (f"The target is {column(label.name)}.", *unit)
+    if options.target is None and _GENES.match(columns[0].name) and {each.role for each in columns[1:]} == {"numbers"}:
+        guessed += ("Each row is a sample: where the columns are, as in tables of genes, turn the table first.",)
     notes = (*dataset.notes, *filter(_ASSUMED.search, found.assumed), *guessed, *done)
     return replace(dataset, notes=notes, table=summary, held_out=tested, absent=absent)
 

@@ -724,6 +724,13 @@ def test_a_file_of_geo_is_refused_with_what_to_do() -> None:
         table('!Series_title\t"x"\n"ID_REF"\t"GSM1"\t"GSM2"\n"p1"\t1.5\t2.5\n')
 
 
+def test_a_table_whose_rows_are_genes_says_how_it_was_taken() -> None:
+    rows = "".join(f"g{i},{i / 4},{i % 5},{i % 7}.5\n" for i in range(20))
+    said = "Each row is a sample: where the columns are, as in tables of genes, turn the table first."
+    assert said in table(f"Gene_ID,S1,S2,S3\n{rows}").notes
+    assert said not in table(f"Gene_ID,S1,S2,S3\n{rows}", target="S3").notes
+
+
 def test_units_of_a_target_and_of_a_column_alone() -> None:
     found = table("a,dose\n" + "".join(f"{i % 7},{1.5 * i} mg\n" for i in range(30)))
     assert "The target is in mg." in found.notes

@@ -45,7 +45,7 @@ def looks(data: bytes) -> bool:
     matrix = matrix_in(data) if counted or _triangle(data) else None
     if matrix is None or not FEWEST <= len(matrix) == matrix.shape[1]:
         return False
-    return bool(np.isfinite(matrix).all()) and np.ptp(matrix) > 0 and symmetric(matrix) is not None
+    return bool(np.isfinite(matrix).all() and np.ptp(matrix) > 0 and symmetric(matrix) is not None)
 
 
 def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
@@ -113,9 +113,8 @@ def _numbers(rows: Sequence[Sequence[str]]) -> Array | None:
     n = len(numbers)
     if lengths == list(range(1, n + 1)):
         return mirrored(np.array([row + [0.0] * (n - len(row)) for row in numbers]))
-    if lengths == list(range(n, 0, -1)):
-        return mirrored(np.array([[0.0] * (n - len(row)) + row for row in numbers]))
-    return None
+    fits = lengths == list(range(n, 0, -1))
+    return mirrored(np.array([[0.0] * (n - len(row)) + row for row in numbers])) if fits else None
 
 
 def rows_in(data: bytes) -> list[list[str]]:
