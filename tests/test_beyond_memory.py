@@ -13,6 +13,7 @@ from mklviz.context import interruptible
 from mklviz.engine import available_solvers, solve
 from mklviz.errors import BankTooLarge, Interrupted, KernelError
 from mklviz.inner import factors as inner_factors
+from mklviz.inner import smooth
 from mklviz.kernels import Gaussian, NystromBank
 from mklviz.kernels.storage import disk, passes
 from mklviz.problem import Hinge, Logistic, Loss, LpBall, Problem, Simplex, Squared
@@ -147,3 +148,25 @@ def test_a_pass_takes_the_memory_of_no_more_than_a_few_chunks() -> None:
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 0.5 * SIZE
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="only Linux tells what of a file is in memory")
+def test_samples_that_are_drawn_for_the_curvature_do_not_stay_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(smooth, "SAMPLED", 100)
+    away, weights = bank(), np.ones(12)
+    inner = smooth.LogisticFactors(Logistic(1.0), Y)
+    inner.solve(away.factors(weights), 1e-2, False)
+    inner._curvature(np.zeros(N))
+    assert _resident(away.factors(weights)[0]) == 0
+
+
+def _resident(table: np.ndarray) -> int:
+    """Kilobytes that a mapped table takes of memory."""
+    inside, at = False, table.ctypes.data
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        if "-" in (first := line.split()[0]) and not first.endswith(":"):
+            low, high = (int(end, 16) for end in first.split("-"))
+            inside = low <= at < high
+        elif inside and first == "Rss:":
+            return int(line.split()[1])
+    raise AssertionError("the table is nowhere")

@@ -25,6 +25,7 @@ from mklviz.errors import KernelError
 from mklviz.inner.blocked import Factor, cholesky, scaled_copy
 from mklviz.inner.conjugates import balanced
 from mklviz.inner.factors import PATIENCE, PIECE, FactorModel, Given
+from mklviz.kernels.storage.disk import release
 from mklviz.kernels.storage.passes import Factors, pieces
 from mklviz.lazy import Later
 from mklviz.problem import Logistic, Loss, Squared
@@ -354,6 +355,7 @@ class LogisticFactors(SmoothFactors):
         if n > SAMPLED:  # the steps are a little less exact, and ten times cheaper; where they end is not changed
             some = np.sort(self._rng.permutation(n)[:SAMPLED])
             rows, decided = rows[some], decided[some]
+            release(self._model.rows)
             cost = cost if self._loss.sample_weight is None else np.asarray(cost)[some]
         c = cost * n / len(rows) * special.expit(decided) * special.expit(-decided)
         columns = slice(None) if len(held) == rows.shape[1] else held
