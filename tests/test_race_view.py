@@ -170,6 +170,7 @@ def test_a_failing_solver_says_why_and_the_others_go_on() -> None:
 def test_where_no_run_has_a_step_words_stand_instead_of_axes_and_a_run_without_one_has_no_chart() -> None:
     view = RaceView()
     run_to_the_end(view, race_of(Walker(0), Walker(0)))
+    view.page.show_race("")  # as when the page learns that its controls are those of the race
     words = [str(cover.object) for cover in view.page.covers]
     assert all('class="waiting"' in each for each in words)
     for told in (words[0], words[-1]):  # the large chart, and the weights

@@ -124,7 +124,8 @@ class RacePage:
         self.titles = {name: cards.html() for name in _WORDS}  # above the figures
         self.weights_title = cards.html()
         self.slot = pn.Column(margin=0, sizing_mode="stretch_width", css_classes=_ASIDE)
-        self._noun, self._large, self._mark = "kernel", "", ""  # what has weights; the name of the large figure
+        self._noun, self._large = "kernel", ""  # what has weights; the name of the large figure
+        self._mark = self._words = ""  # on the figures, and in their place
         drawn = [*(self.panes[name] for name in _WORDS), self.weights.box]  # behind the covers
         self._stages = [_stage(*parts) for parts in zip(self.covers, drawn, strict=True)]
         self._corner, self.figure_cards = corner, self._cards(corner)
@@ -180,6 +181,7 @@ class RacePage:
 
     def show_empty(self) -> None:
         """Announce the next content, in front of the figures if there are any."""
+        self._words = ""
         for head in self.weights.heads.values():
             head.object = ""
         self.weights_title.object = cards.title("Kernel weights", term="kernel weight")
@@ -190,10 +192,11 @@ class RacePage:
     def show_race(self, mark: str) -> None:
         """Let the figures be seen; a `mark` says in every one of them what they are, if not the race set up."""
         self._mark = mark and f'<div class="recorded"><p>{mark}</p></div>'
-        self.say_instead("")
+        self.say_instead(self._words)
 
     def say_instead(self, words: str) -> None:
         """Let words stand where the figures would be, as they have nothing to draw; "" lets those be seen."""
+        self._words = words
         for name, cover in zip([*_WORDS, ""], self.covers, strict=True):  # one that came would lay the page out anew
             told = escape(words) if name in (self._large, "") else ""
             cover.object = f'<div class="waiting"><p>{told}</p></div>' if words else self._mark
