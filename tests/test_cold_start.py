@@ -51,7 +51,7 @@ class Cold(Warmup):
 @pytest.fixture
 def cold(monkeypatch: pytest.MonkeyPatch) -> Cold:
     warmup = Cold()
-    for module in ("views.explorer.before_and_after", "recipe.preparation"):
+    for module in ("views.explorer.before_and_after", "views.explorer.explorer", "recipe.preparation"):
         monkeypatch.setattr(f"mklviz.{module}.WARMUP", warmup)
     return warmup
 

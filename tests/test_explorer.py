@@ -211,6 +211,19 @@ def test_buttons_of_a_race_stay_where_they_are_whatever_is_said_below_them() -> 
 # -- nothing is lost
 
 
+def test_how_far_a_preparation_is_stands_above_every_page(explorer: Explorer, monkeypatch: pytest.MonkeyPatch) -> None:
+    go, words = threading.Event(), "Building the kernels. About 9 s left."
+    monkeypatch.setattr(Preparation, "work", lambda _: go.wait(PATIENCE))
+    explorer.run()
+    assert explorer.launch is not None
+    explorer.launch.preparation.stage = words
+    follow(explorer, lambda: explorer.status == words)
+    explorer.stop()
+    go.set()
+    follow(explorer, lambda: explorer.state == "empty")
+    assert not explorer.alert.visible
+
+
 def test_stopping_a_preparation_leaves_the_race_before_it_on_the_screen(explorer: Explorer) -> None:
     run_to_the_end(explorer)
     shown = explorer.race_view.race
@@ -345,7 +358,7 @@ def test_who_opens_the_page_sees_the_warm_up_and_may_press_run_meanwhile(
             self.fraction = 0.25
 
     slow = Slow()
-    for module in ("views.explorer.before_and_after", "recipe.preparation"):
+    for module in ("views.explorer.before_and_after", "views.explorer.explorer", "recipe.preparation"):
         monkeypatch.setattr(f"mklviz.{module}.WARMUP", slow)
     bar, stage = explorer.run_panel.progress, explorer.run_panel.stage
     asyncio.run(explorer.tick())

@@ -11,6 +11,7 @@ from time import monotonic
 import pytest
 from _problems import ran
 
+from mklviz.errors import SolverError
 from mklviz.recipe.prepared import Prepared
 from mklviz.reproduce.recorded import answers_by_paper
 from mklviz.scenarios import Answer, scenarios
@@ -104,6 +105,17 @@ def test_what_a_race_waits_for_is_said_in_the_picture(explorer: Explorer, monkey
     explorer.stage.progress = "Compiling solvers, 14 of 60, about 20 s"
     explorer.stage.tick()
     assert "14 of 60, about 20 s" in explorer.stage.picture.cover.object
+
+
+def test_a_lesson_whose_race_fails_at_once_says_why_in_the_picture(
+    explorer: Explorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise SolverError("The steps are lost.")
+
+    monkeypatch.setattr("mklviz.engine.run.Run._next", fails)
+    raced(explorer)
+    assert "SILP: The steps are lost. SimpleMKL: The steps are lost." in explorer.stage.picture.cover.object
 
 
 def test_there_is_one_run_button_and_it_comes_back_when_the_lesson_is_closed(explorer: Explorer) -> None:

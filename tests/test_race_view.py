@@ -167,6 +167,31 @@ def test_a_failing_solver_says_why_and_the_others_go_on() -> None:
     assert len(source(view, list(race.runs)[1])["iteration"]) == 13
 
 
+def test_where_no_run_has_a_step_words_stand_instead_of_axes_and_a_run_without_one_has_no_chart() -> None:
+    view = RaceView()
+    run_to_the_end(view, race_of(Walker(0), Walker(0)))
+    view.page.show_race("")  # as when the page learns that its controls are those of the race
+    words = [str(cover.object) for cover in view.page.covers]
+    assert all('class="waiting"' in each for each in words)
+    for told in (words[0], words[-1]):  # the large chart, and the weights
+        assert "Walker: The walker &lt;b&gt;stumbled&lt;/b&gt;." in told
+    assert not any("stumbled" in each for each in words[1:-1])
+    for solvers in ((Walker(), Walker(0)), (Walker(), Walker())):
+        run_to_the_end(view, race_of(*solvers))
+        assert {cover.object for cover in view.page.covers} == {""}
+        assert [plot.visible for plot in view.charts.weights.values()] == [each.breaks < 0 for each in solvers]
+
+
+def test_a_run_that_takes_long_for_its_first_step_says_so_where_its_curve_will_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Run, "doing", "computing the slopes of 442 kernels, 40 %, about 9 s left")
+    view = RaceView()
+    view.show(race_of())
+    tick(view)
+    assert "about 9 s left." in next(str(cover.object) for cover in view.page.covers)
+
+
 def test_no_range_and_no_figure_reports_back_to_the_server() -> None:
     view = RaceView()
     view.show(race_of())

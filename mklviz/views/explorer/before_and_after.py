@@ -14,16 +14,13 @@ from mklviz.scenarios import Answer, Outcome, Scenario
 from mklviz.views.race.race_figures import RaceFigures
 from mklviz.views.race.race_view import Playback, RaceView
 from mklviz.views.session.session import LessonResult, Session
-from mklviz.views.sidebar.controls import RunPanel
 from mklviz.views.sidebar.scenario_panel import OPEN, LessonPanel
 from mklviz.views.sidebar.sidebar import Sidebar
 
 # The page until a race begins: a recording of the chosen race, dimmed and marked as one, and its figures in advance.
 #
 # Solvers are compiled once on a machine, which takes half a minute: until then the recording plays. Later it stands
-# there
-# as a whole. A race that is not exactly a recorded scenario waits without a recording.
-
+# there as a whole. A race that is not exactly a recorded scenario waits without a recording.
 
 PLAYED = "A recording of this race. Press Run to start the solvers."
 YOURS_FOLLOWS = "A recording of this race: yours begins when the first solver is compiled, once on this machine."
@@ -95,21 +92,6 @@ class FiguresAhead:
             recipe = self._sidebar.recipe
             solvers = [choice.make(recipe.split.seed) for choice in recipe.solvers]
             self._figures.prepare(solvers, recipe.problem.regularizer)
-
-
-class WarmupProgress:
-    """Shows the warm-up while nothing else runs."""
-
-    def __init__(self, run_panel: RunPanel) -> None:
-        self._run_panel = run_panel
-        self._shown = False
-
-    def tick(self, state: str) -> None:
-        """Show how far the warm-up is, in a `state` of the page in which there is no race to wait for."""
-        warming = WARMUP.running and state in ("empty", "finished")
-        if warming or self._shown:
-            self._run_panel.show_progress(WARMUP.fraction, WARMUP.sentence if warming else "")
-        self._shown = warming
 
 
 # The end of a lesson: when its race has ended, the answer is computed in a thread and shown beside the guess.

@@ -21,14 +21,7 @@ from mklviz.kernels.evaluation.specs import NOT_SEMIDEFINITE
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
 from mklviz.scenarios import DEFAULT
-from mklviz.views.explorer.before_and_after import (
-    PLAYED,
-    YOURS_FOLLOWS,
-    ColdStart,
-    FiguresAhead,
-    Lesson,
-    WarmupProgress,
-)
+from mklviz.views.explorer.before_and_after import PLAYED, YOURS_FOLLOWS, ColdStart, FiguresAhead, Lesson
 from mklviz.views.explorer.claim_card import ClaimCard
 from mklviz.views.explorer.page import (
     EXPLORE,
@@ -99,7 +92,6 @@ class Explorer(pn.viewable.Viewer):
         self.session.link = self.address.to_share
         self.deep_link = DeepLink(self.session, self.shell)
         self.page_recovery = PageRecovery(self.session, self.address, self.run_panel, self.frame.reconnect)
-        self._warmup = WarmupProgress(self.run_panel)
         self._cold_start = ColdStart(self.sidebar, self.race_view)
         self._figures_ahead = FiguresAhead(self.sidebar, self.race_view.figures)
         self._section = section  # of the page, that is open
@@ -312,7 +304,9 @@ class Explorer(pn.viewable.Viewer):
         self.stage.progress = ""
         self._follow()
         self.deep_link.go_to_step()
-        self._warmup.tick(self.state)
+        warming = WARMUP.running and self.state in ("empty", "finished")
+        if warming or self.run_panel.stage.visible:
+            self.run_panel.show_progress(WARMUP.fraction, WARMUP.sentence if warming else "")
         if self.state == "empty" and self.shell.sees(self.race_view):
             self._figures_ahead.tick(now)
 
@@ -324,9 +318,8 @@ class Explorer(pn.viewable.Viewer):
             if self._ticks_of_launch > SOON:
                 self.run_panel.show_progress(preparation.fraction, preparation.stage)
                 self.stage.progress = preparation.stage
+                self.status = YOURS_FOLLOWS if self._cold_start.bridges else preparation.stage
             self.session.give_way(preparation.wants_room)
-            if self._cold_start.bridges:
-                self.status = YOURS_FOLLOWS
             return
         self.session.give_way(False)
         self.launch = None

@@ -62,7 +62,8 @@ function navigation({ model, el }) {
     if (section in links || STANDING.includes(section)) turn(section)
   }
   const painted = () => {
-    if (!front) return
+    if (!front || (!front.dataset.dark && mklvizDark && !model.dark)) return  // the server's figures are light yet
+    document.documentElement.style.colorScheme = ""
     front.dataset.dark = model.dark ? "yes" : "no"
     front.dataset.projected = model.projected ? "yes" : "no"
   }

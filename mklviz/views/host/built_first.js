@@ -47,6 +47,7 @@ const shown = new WeakSet()
 react.render_esm = function () {
   const { data } = this.model  // on a phone the drawer covers the race: it begins closed, before it is ever drawn
   if (data?.sidebar_open && innerWidth < 600 && !shown.has(this.model)) data.sidebar_open = false
+  if (data?.sidebar_open !== undefined && mklvizDark && !shown.has(this.model)) data.dark_theme = true
   shown.add(this.model)
   draw.call(this)
   finish(this.ready.finally(() => new Promise((done) => setTimeout(done, LISTENS))))

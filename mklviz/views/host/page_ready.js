@@ -6,15 +6,11 @@ document.addEventListener("click", (event) => {
   if (event.composedPath().some((node) => node.matches?.(".button.contained"))) close()
 })
 
-// A page is dark where the system prefers dark pages, unless its address says otherwise or a person has chosen
 const preference = matchMedia("(prefers-color-scheme: dark)")
 const follow = () => {
   for (const shell of shells()) {
-    if (shell.data.dark_theme !== (window.mklvizDark ?? false)) return  // a person has chosen
+    if (shell.data.dark_theme !== mklvizDark) return  // a person has chosen
     shell.data.dark_theme = window.mklvizDark = preference.matches
   }
 }
-if (!new URLSearchParams(location.search).has("theme")) {
-  follow()
-  preference.addEventListener("change", follow)
-}
+if (!new URLSearchParams(location.search).has("theme")) preference.addEventListener("change", follow)

@@ -1,5 +1,9 @@
 // Stands in the page itself, before the scripts of Bokeh and Panel.
 
+// A page is dark where the system prefers dark pages, unless its address says otherwise or a person has chosen
+window.mklvizDark = !new URLSearchParams(location.search).has("theme") && matchMedia("(prefers-color-scheme: dark)").matches
+if (mklvizDark) document.documentElement.style.colorScheme = "dark"  // until it has colours of its own
+
 // A page that lacks one of its scripts, or was cut off while it was loaded, stays empty; this says so.
 let complete = true, leaves = false
 const unloaded = (address) => {

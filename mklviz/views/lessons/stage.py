@@ -32,6 +32,7 @@ from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme, kernel_legend
 from mklviz.views.look.styles import race_styles, run_styles
 from mklviz.views.race.race_view import Playback
+from mklviz.views.race.results import why_no_curves
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note
 from mklviz.views.sidebar.scenario_panel import LessonPanel
@@ -140,12 +141,13 @@ class LessonStage(cards.Rooted):
         self.heading.object = f'<h2 class="unseen">{escape(title)}</h2>'
         ended = session.race is not None and session.race.finished
         drawn = self.panel.scenario, session.race, session.theme, session.lesson_result
-        state = (*drawn, steps, self.progress, ended)
+        words = self.progress or ("" if session.race is None else why_no_curves(session.race))
+        state = (*drawn, steps, words, ended)
         growing = state[:4] == self._drawn[:4]
         if state == self._drawn or (growing and now - self._drawn_at < EVERY):
             return
         self.score.take(self.panel)
-        if self._draw():
+        if self._draw(words):
             self._drawn, self._drawn_at = state, now
 
     def _play(self, now: float) -> None:
@@ -161,8 +163,8 @@ class LessonStage(cards.Rooted):
             self._playback = Playback(scenario.name, scenario.recipe, scenario.pace)
         self._playback.advance(now)
 
-    def _draw(self) -> bool:
-        """Draw the picture as it is now; return whether the page could take it."""
+    def _draw(self, words: str) -> bool:
+        """Draw the picture as it is now, with `words` on what is awaited; return whether the page could take it."""
         theme, scenario = self._session.theme, self.panel.scenario
         projected = ["projected"] if theme.projected else []
         self.below.css_classes, self.question.css_classes = ["stage", *projected], projected
@@ -173,11 +175,11 @@ class LessonStage(cards.Rooted):
             nothing = Picture(picture.rows, emptied(picture.tables))
             asks = GUESS_FOLLOWING if self._session.follows else GUESS
             guess = "" if before is None or self.changed.visible else asks
-            return self.picture.show(nothing, theme, self.progress or self._language(guess))
+            return self.picture.show(nothing, theme, words or self._language(guess))
         picture = picture_of(replace(scenario, picture="gap") if self._foreign and live else scenario, runs)
         later = "" if _filled(picture.tables) else LATER
         seen = "recorded" if not live else "followed" if self._session.follows else "live"
-        return self.picture.show(picture, theme, self._language(later), seen, self.progress)
+        return self.picture.show(picture, theme, self._language(later), seen, words)
 
     def _runs(self) -> LessonRuns:
         session, name = self._session, self.panel.scenario.name

@@ -37,9 +37,10 @@ class SmallMultiples:
     def __init__(self) -> None:
         self.box = pn.Column(margin=(4, 0, 0, 0), sizing_mode="stretch_width")
         self.heads: dict[str, pn.pane.HTML] = {}  # above the figure of each run
+        self._plots: Mapping[str, Any] = {}  # that are on the page
 
     def clear(self) -> None:
-        self.box.objects, self.heads = [], {}
+        self.box.objects, self.heads, self._plots = [], {}, {}
 
     def reserve(self, keys: Sequence[str]) -> None:
         """Reserve the space for the figures of these runs."""
@@ -53,7 +54,8 @@ class SmallMultiples:
         across = min(_across(runs), 2) if projected else _across(runs)
         high = f"max({FEWEST}px, calc((100vh - 340px) / {-(-runs // across)} - 45px))"  # all rows fill the screen
         styles = {"min-height": high, "max-height": "none"} if projected else {}
-        for plot in charts.weights.values():
+        self._plots = charts.weights
+        for plot in self._plots.values():
             plot.styles = styles
         cells = [
             pn.Column(
@@ -75,6 +77,8 @@ class SmallMultiples:
             head = f'<span class="name">{run_name(row.style)}</span>{weights_pills(motion, enlarged[row.key])}'
             quiet = " hidden-run" if row.hidden else ""
             self.heads[row.key].object = f'<div class="head{quiet}">{head}{words}</div>'
+            if row.key in self._plots:
+                self._plots[row.key].visible = row.result is not None or not failed
 
 
 def _across(solvers: int) -> int:
@@ -121,6 +125,7 @@ class RacePage:
         self.weights_title = cards.html()
         self.slot = pn.Column(margin=0, sizing_mode="stretch_width", css_classes=_ASIDE)
         self._noun, self._large = "kernel", ""  # what has weights; the name of the large figure
+        self._mark = self._words = ""  # on the figures, and in their place
         drawn = [*(self.panes[name] for name in _WORDS), self.weights.box]  # behind the covers
         self._stages = [_stage(*parts) for parts in zip(self.covers, drawn, strict=True)]
         self._corner, self.figure_cards = corner, self._cards(corner)
@@ -168,6 +173,7 @@ class RacePage:
 
     def show_empty(self) -> None:
         """Announce the next content, in front of the figures if there are any."""
+        self._words = ""
         for head in self.weights.heads.values():
             head.object = ""
         self.weights_title.object = cards.title("Kernel weights", term="kernel weight")
@@ -177,8 +183,15 @@ class RacePage:
 
     def show_race(self, mark: str) -> None:
         """Let the figures be seen; a `mark` says in every one of them what they are, if not the race set up."""
-        for cover in self.covers:  # a pane that comes or goes lays the whole page out anew
-            cover.object = mark and f'<div class="recorded"><p>{mark}</p></div>'
+        self._mark = mark and f'<div class="recorded"><p>{mark}</p></div>'
+        self.say_instead(self._words)
+
+    def say_instead(self, words: str) -> None:
+        """Let words stand where the figures would be, as they have nothing to draw; "" lets those be seen."""
+        self._words = words
+        for name, cover in zip([*_WORDS, ""], self.covers, strict=True):  # one that came would lay the page out anew
+            told = escape(words) if name in (self._large, "") else ""
+            cover.object = f'<div class="waiting"><p>{told}</p></div>' if words else self._mark
 
     def draw_nothing(self) -> None:
         """Take all figures off the page, which opens faster without any."""

@@ -18,7 +18,7 @@ from mklviz.views.form import Button, Checkbox, Form, FormRow, Note, Segments, f
 from mklviz.views.race.race_figures import RaceFigures
 from mklviz.views.race.race_page import RacePage
 from mklviz.views.race.readings import News
-from mklviz.views.race.results import ResultRow, milestone_table, result_rows, states_of
+from mklviz.views.race.results import ResultRow, milestone_table, result_rows, states_of, why_no_curves
 
 Score = Callable[[Iterate], float | None]
 Solution = tuple[str, int]  # the key of a run, and the step of its solution
@@ -119,6 +119,7 @@ class RaceText:
         states, traces = states_of(race), race.traces
         score = partial(self.scores.at, traces)
         rows = result_rows(traces, styles, readings.motions, score, hidden, step, states)
+        page.say_instead(why_no_curves(race))
         page.bars.follow(traces, styles, hidden)
         page.weights.name(rows, readings.motions, enlargements(readings.largest))
         page.say(rows, self._regression, step)

@@ -205,6 +205,14 @@ def race_sentence(race: Race | None) -> str:
     return f"{state}{done} of {total} solvers finished{trouble}; {at}."
 
 
+def why_no_curves(race: Race) -> str:
+    """Return what its runs do, or why they failed, as long as none has a step that could be drawn; "" afterwards."""
+    if any(len(run.trace) for run in race.runs.values()):
+        return ""
+    told = ((run.trace.label, run.reason or run.doing) for run in race.runs.values())
+    return " ".join(f"{label}: {words.rstrip('.')}." for label, words in told if words)
+
+
 def _where(run: Run) -> str:
     """Say how far a run is, or what it does before its first step."""
     if not len(run.trace):

@@ -75,10 +75,10 @@ class FrontPage:
         parts = [self.navigation, *self.frame.parts]
         html = front_html(self.section, page_language())
         self._page = build_page(parts, self.frame.header, [], self._main, self.set_dark, html)
-        self.frame.session.param.watch(self._paint, "theme")
         WARMUP.start()
         if self.section in (EXPLORE, RUNS) or query_value(RACE_KEY):
             self._build(self.section)
+        self.frame.session.param.watch(self._paint, "theme")  # last: the browser waits for it to show what is open
         self._show(self.section, {OWN: query_value(OWN)})
         self._paint()
         follow_session(self._start, self.close)
