@@ -9,12 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from _problems import blobs, problem, random_grams
+from _problems import LOSSES, REGULARIZERS, blobs, problem, random_grams
 from scipy.optimize import linprog
 from solver_fuzz import make_case
 
 import mklviz as mv
-from mklviz.check import problems as check
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import available_solvers, exactness, make_solver, solve
 from mklviz.engine.exactness import reviewed
@@ -243,10 +242,10 @@ def longer_dual_value(loss: Loss, dual: Array, y: Array) -> float:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("loss", check.LOSSES, ids=repr)
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
 def test_rounding_is_within_its_bound_and_never_an_error(loss: Loss) -> None:
     for seed in range(10):
-        posed = unevenly_weighted(seed, loss, check.REGULARIZERS[seed % 2 and seed % len(check.REGULARIZERS)])
+        posed = unevenly_weighted(seed, loss, REGULARIZERS[seed % 2 and seed % len(REGULARIZERS)])
         names = list(available_solvers(posed))
         trace = solve(posed, names[seed % len(names)], gap=1e-14, max_iter=20)
         best, proving = trace.best, trace.best_dual

@@ -92,7 +92,8 @@ PATIENCE = 300.0
 SERVED = Path(__file__).with_name("_routes.py")
 
 
-@pytest.mark.parametrize("code", ["right-1", pytest.param("", marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("code", ["right-1", ""])
 def test_no_route_ends_the_process_imports_a_module_or_breaks_down(code: str) -> None:
     done = subprocess.run([sys.executable, SERVED, code], capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stderr[-3000:]

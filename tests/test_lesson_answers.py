@@ -23,7 +23,6 @@ from mklviz.scenarios import Outcome, scenarios
 
 OWN = (0, None)  # seed, and share of training samples
 PLACES = (OWN, (1, None), (3, 0.6), (4, None), (2, 0.4))
-LONG = {"spg-parts", "thousands", "products"}
 LESSONS = [name for name, each in scenarios().items() if each.question is not None]
 MARGIN = 1.5  # ratio to the nearest bound
 
@@ -213,7 +212,8 @@ def test_every_lesson_is_held_to_what_came_out() -> None:
     assert set(DECIDING) == set(LESSONS)
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.full] * (n in LONG)) for n in LESSONS])
+@pytest.mark.full
+@pytest.mark.parametrize("name", LESSONS)
 def test_what_a_lesson_says_is_what_came_out_and_what_its_recording_shows(name: str) -> None:
     held(name, *OWN)
     for key, trace in recording(name).items():  # python .ci/recordings.py makes it again

@@ -217,6 +217,7 @@ def test_the_quickstart_runs_in_a_fresh_kernel(quickstart: Any) -> None:
     assert [row[0] for row in result[1:]] == ["SILP", "Level", "SPG"]
 
 
+@pytest.mark.full
 def test_a_saved_notebook_is_small_and_keeps_a_picture_of_what_was_drawn(quickstart: Any) -> None:
     import nbformat
 

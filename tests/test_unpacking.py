@@ -118,7 +118,8 @@ def test_a_small_file_of_runs_that_would_become_gigabytes_is_refused_in_little_m
         assert "is not a file of runs" in alone("read_bundle", bomb, tmp_path / "bomb")
 
 
-@pytest.mark.parametrize("name", ["X.npy", pytest.param("y.npy", marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["X.npy", "y.npy"])
 def test_a_small_file_of_data_that_would_become_gigabytes_is_refused_in_little_memory(
     tmp_path: Path, name: str
 ) -> None:

@@ -35,7 +35,6 @@ from mklviz.views.look.styles import race_styles
 
 BIG, SMALL = 264, 200  # heights in pixels
 NAMED = 6  # kernels of a path with a colour and a name
-FRAMES = 60  # of a moving picture
 
 
 @dataclass(frozen=True)
@@ -53,25 +52,24 @@ class _ShownRuns:
         return {key: trace for key, trace in self.traces.items() if len(trace)}
 
 
-def race_still(race: Race, gap: float | None = None, x: str = "iteration") -> str:
+def race_still(race: Race, gap: float | None = None, x: str = "iteration", theme: Theme = LIGHT) -> str:
     """Draw a race as it is now: objective, gap and weights over the column `x`, and the `gap` at which runs stop."""
-    return _draw(_of_race(race, gap, x))
+    return _draw(_of_race(race, gap, x, theme))
 
 
-def _of_race(race: Race, gap: float | None, x: str) -> _ShownRuns:
+def _of_race(race: Race, gap: float | None, x: str, theme: Theme) -> _ShownRuns:
     known, by_epoch = race.facts, epochs(run.solver for run in race.runs.values())
-    options = ChartOptions(LIGHT, x, False, True, False, gap, known.signed, by_epoch, known.no_bound, known.noun)
+    options = ChartOptions(theme, x, False, True, False, gap, known.signed, by_epoch, known.no_bound, known.noun)
     traces = {key: run.trace for key, run in race.runs.items()}
-    return _ShownRuns(repr(race), traces, race_styles(race, LIGHT), options)
+    return _ShownRuns(repr(race), traces, race_styles(race, theme), options)
 
 
-def race_frames(race: Race, gap: float | None) -> Iterator[str]:
-    """Draw a race as it went, in up to `FRAMES` pictures with the same axes, the last one of its end."""
-    subject = _of_race(race, gap, "iteration")
+def race_frames(race: Race, gap: float | None = None, most: int = 60) -> Iterator[str]:
+    """Draw a race as it went, in at most so many pictures with the same axes, the last one of its end."""
+    subject = _of_race(race, gap, "iteration", LIGHT)
     drawn = _drawn(subject)
     last = max(len(trace) for trace in subject.begun.values()) - 1
-    moves = min(FRAMES - 1, last)
-    for step in sorted({round(last * k / max(moves, 1)) for k in range(moves + 1)}):
+    for step in sorted({round(last * k / max(min(most - 1, last), 1)) for k in range(min(most - 1, last) + 1)}):
         yield _draw(subject, drawn, {name: _until(table, step) for name, table in drawn.tables.items()})
 
 
@@ -83,12 +81,12 @@ def _until(table: Table, step: int) -> Table:
     return {name: column[:rows] for name, column in table.items()}
 
 
-def trace_still(trace: Trace) -> str:
-    colour, dash = LIGHT.accent, "solid"
+def trace_still(trace: Trace, theme: Theme = LIGHT) -> str:
+    colour, dash = theme.accent, "solid"
     if trace.solver in available_solvers():
         own = style_of(type(make_solver(trace.solver)))
-        colour, dash = readable(own.colour, LIGHT.card), own.dash
-    style, options = RunStyle(trace.label, colour, dash, "circle"), ChartOptions(LIGHT, gap_tolerance=None)
+        colour, dash = readable(own.colour, theme.card), own.dash
+    style, options = RunStyle(trace.label, colour, dash, "circle"), ChartOptions(theme, gap_tolerance=None)
     return _draw(_ShownRuns(repr(trace), {trace.solver: trace}, {trace.solver: style}, options))
 
 
@@ -163,9 +161,9 @@ def _tables(subject: _ShownRuns, kernels: Sequence[int]) -> dict[str, Table]:
     return {**tables, STOP: stop_table(subject.options.gap_tolerance)}
 
 
-def path_still(path: Path, cold: Path | None = None) -> str:
+def path_still(path: Path, cold: Path | None = None, theme: Theme = LIGHT) -> str:
     """Draw a path: the largest kernel weights, the kernels in use and what each value cost."""
-    (weights, *low), tables = path_charts(path, cold, LIGHT, NAMED)
+    (weights, *low), tables = path_charts(path, cold, theme, NAMED)
     lines = [mark for mark in weights.marks if isinstance(mark, LineMark) and mark.label]
     names = [(line.label, str(line.colour), str(line.dash)) for line in lines]
-    return drawing([([weights], 300), Legend("", names), (low, SMALL)], tables, repr(path), LIGHT)
+    return drawing([([weights], 300), Legend("", names), (low, SMALL)], tables, repr(path), theme)
