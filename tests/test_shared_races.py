@@ -165,6 +165,12 @@ def test_a_follower_waits_for_a_race_and_keeps_the_recording_when_whoever_led_ha
     room = opened(empty, present=True)
     follower = Follower(room.name)
     assert follower.message == WAITS
+    covers = follower.shell.race_view().page.covers
+    assert all(str(cover.object).count("When the race begins,") == 1 for cover in covers)  # there is no Run to press
+    follower.shell.turn_to("Geometry")
+    words = [str(getattr(part, "object", "")) for part in follower.shell.root.select()]
+    assert any("No race yet: the map shows" in said for said in words)
+    follower.shell.turn_to("Race")
     empty.take(led)
     asyncio.run(follower.tick())
     assert follower.session.race is led.race

@@ -118,6 +118,7 @@ class Shell:
         kind, pane = self._classes[self.strip.active], self._reasons[self.strip.active]
         reason = self._build(kind)
         if reason:
+            reason = reason.replace("Press Run first:", "No race yet:") if self.session.follows else reason
             sentence = f'<p class="why" style="padding: 24px 4px 4px">{escape(reason)}</p>'
             pane.object = self._preview(kind) or sentence
         self._fill(pane if reason else self.tabs[kind])

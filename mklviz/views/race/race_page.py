@@ -181,6 +181,12 @@ class RacePage:
         for cover, words in self.covers.items():
             cover.object = words
 
+    def wait_for_race(self) -> None:
+        """Announce the next content on a page that cannot begin a race."""
+        for cover, words in self.covers.items():
+            self.covers[cover] = words.replace("Press Run:", "When the race begins,")
+        self.show_empty()
+
     def show_race(self, mark: str) -> None:
         """Let the figures be seen; a `mark` says in every one of them what they are, if not the race set up."""
         self._mark = mark and f'<div class="recorded"><p>{mark}</p></div>'
