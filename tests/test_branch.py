@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from _problems import problem, ran
 from _shown import notes
+from _ticks import follow
 from _waits import PATIENCE
 from test_tabs import Prepared
 
@@ -274,6 +275,5 @@ def test_a_branch_that_ends_between_two_looks_is_kept_with_its_race() -> None:
     asyncio.run(explorer.tick())
     assert [list(kept.traces) for kept in session.race_history.races] == [["silp", "spg"]]
     session.show(Recipe(), Prepared(), made)  # type: ignore[arg-type]
-    while len(session.race_history.races[0].traces) < 3:
-        asyncio.run(explorer.tick())
+    follow(explorer, lambda: len(session.race_history.races[0].traces) == 3)
     assert [list(kept.traces) for kept in session.race_history.races] == [["silp", "spg", NAME]]

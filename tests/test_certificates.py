@@ -241,7 +241,6 @@ def longer_dual_value(loss: Loss, dual: Array, y: Array) -> float:
     return -float(cost @ (inside * np.log(inside) + (1.0 - inside) * np.log1p(-inside)))
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 def test_rounding_is_within_its_bound_and_never_an_error(loss: Loss) -> None:
     for seed in range(10):

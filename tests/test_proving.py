@@ -119,7 +119,6 @@ def solvers() -> list[type[Solver]]:
     return [type(make_solver(name)) for name in available_solvers(hostile(1.0, 1.0))]
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("kind", solvers(), ids=lambda kind: kind.name_)
 def test_converged_is_what_exact_arithmetic_says_too(kind: type[Solver]) -> None:
     assert proves_what_it_says(kind) is None  # it raises where that fails
@@ -137,7 +136,6 @@ def test_a_run_that_the_stored_kernel_hides_says_so(sigma: float) -> None:
     assert "dual variables up to 1e+05" in trace.reason
 
 
-@pytest.mark.full
 def test_a_bound_that_hangs_on_the_stored_kernel_is_not_claimed() -> None:
     posed = hostile(1e5, 0.01)
     doubted = [
@@ -149,7 +147,6 @@ def test_a_bound_that_hangs_on_the_stored_kernel_is_not_claimed() -> None:
     assert all(found.bound < found.stored for found in doubted)
 
 
-@pytest.mark.full
 def test_bounds_of_ordinary_problems_are_what_plain_sums_say(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("an ordinary bound asked for compensated products")
@@ -184,7 +181,6 @@ def test_an_optimum_of_nothing_is_certified(C: float) -> None:
         assert (trace.status, float(trace.gap[-1])) == ("converged", 0.0), name
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("scale", [1e3, 1e5, 1e7])
 def test_the_closed_form_finds_its_way_where_kernels_and_prices_are_far_apart(scale: float) -> None:
     rng = np.random.default_rng(0)

@@ -176,6 +176,8 @@ def test_where_no_run_has_a_step_words_stand_instead_of_axes_and_a_run_without_o
     for told in (words[0], words[-1]):  # the large chart, and the weights
         assert "Walker: The walker &lt;b&gt;stumbled&lt;/b&gt;." in told
     assert not any("stumbled" in each for each in words[1:-1])
+    view.large = "gap"
+    assert "stumbled" in str([*view.page.covers][1].object)
     for solvers in ((Walker(), Walker(0)), (Walker(), Walker())):
         run_to_the_end(view, race_of(*solvers))
         assert {cover.object for cover in view.page.covers} == {""}

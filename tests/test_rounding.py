@@ -84,7 +84,6 @@ def test_kernels_computed_on_the_fly_are_not_applied_twice() -> None:
         assert ("on the fly" in built.backend, built.rounding_pays) == (not pays, pays)
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("solver", ["spg", "level", "silp", "simplemkl", "newton", "pgd"])
 def test_what_a_run_says_is_exact(solver: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """P and D of every step are those of the kernels, to the rounding of double precision."""
@@ -99,7 +98,6 @@ def test_what_a_run_says_is_exact(solver: str, monkeypatch: pytest.MonkeyPatch) 
             assert iterate.lower_bound <= posed().lower_bound(iterate.certificate) * (1.0 + 1e-11)
 
 
-@pytest.mark.full
 @pytest.mark.parametrize(
     ("solver", "regularizer"),
     [("level", Simplex()), ("newton", Simplex()), ("spg", Simplex()), ("newton", L1Penalty(5.0))],
@@ -122,7 +120,6 @@ def test_fine_gaps_are_reached(solver: str, regularizer: Regularizer, monkeypatc
         assert run.final.svm_solves <= 1.2 * reference + 2
 
 
-@pytest.mark.full
 def test_regression_is_rounded_and_losses_that_factor_the_kernel_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
     counted = Counted(monkeypatch)
     X, _ = points()

@@ -58,4 +58,4 @@ def server_rows(bench: Bench) -> Iterator[Row]:
         yield within(f"a class of {size}", what, took, most, note if what == "last race ended" else "")
 
 
-SUITE = Suite("Pages", "What pages and a class cost a server, beside what they may.", server_rows)
+SUITE = Suite("Pages", "What pages and a class cost a server, each beside the most that it may cost.", server_rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -31,10 +32,7 @@ from mklviz.views.look.palette import DASHES, FONT, MARKERS, Theme
 FLAT = 0.2  # pixels; a point this close to the line between its neighbours is left out
 MARKER_SIZE = 8.0  # of the shapes of `MARKERS`, whose middle is MIDDLE
 MIDDLE = (11.0, 6.0)
-NO_XML = dict.fromkeys(
-    (*range(9), 11, 12, *range(14, 32), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF), "\N{REPLACEMENT CHARACTER}"
-)
-"""What no XML may hold, as a name of a column or a file may: control characters and halves of letters."""
+_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 class MarkAxes(Protocol):
@@ -235,11 +233,16 @@ def drawing(
                 body += _PlacedAxes(chart, tables, index * across, y, across, height).parts(shown or tables)
             y += height
     size = f'viewBox="0 0 {width} {y:.0f}" width="{width}" height="{y:.0f}"'
-    return (
+    return well_formed(
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{escape(label)}" font-family="{FONT}">'
         f"<style>{chart_style(theme)}</style>"
         f'<rect width="{width}" height="{y:.0f}" rx="10" fill="{theme.card}"/>{"".join(body)}</svg>'
-    ).translate(NO_XML)
+    )
+
+
+def well_formed(drawn: str) -> str:
+    """Return XML without the control characters and halves of letters that names of columns and files may bring."""
+    return _NO_XML.sub("\N{REPLACEMENT CHARACTER}", drawn)
 
 
 def svg_address(drawn: str) -> str:

@@ -318,7 +318,8 @@ class Explorer(pn.viewable.Viewer):
             if self._ticks_of_launch > SOON:
                 self.run_panel.show_progress(preparation.fraction, preparation.stage)
                 self.stage.progress = preparation.stage
-                self.status = YOURS_FOLLOWS if self._cold_start.bridges else preparation.stage
+                if self._ticks_of_launch % 20 == SOON + 1:  # it is spoken
+                    self.status = YOURS_FOLLOWS if self._cold_start.bridges else preparation.stage
             self.session.give_way(preparation.wants_room)
             return
         self.session.give_way(False)

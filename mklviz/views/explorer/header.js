@@ -62,10 +62,10 @@ function navigation({ model, el }) {
     if (section in links || STANDING.includes(section)) turn(section)
   }
   const painted = () => {
-    if (!front || (!front.dataset.dark && mklvizDark && !model.dark)) return  // the server's figures are light yet
-    document.documentElement.style.colorScheme = ""
-    front.dataset.dark = model.dark ? "yes" : "no"
+    if (!front) return
     front.dataset.projected = model.projected ? "yes" : "no"
+    if (!front.dataset.dark && mklvizDark && !model.dark) return  // the server's figures are still light
+    front.dataset.dark = model.dark ? "yes" : "no"
   }
 
   const kept = () => {

@@ -84,7 +84,7 @@ class Segments(_Choice):
 
 
 class Choices(_Choice):
-    """Answers one below the other, of which one may be chosen until the `right` one is known; `counts`: of a class."""
+    """Answers, of which one may be chosen until the `right` one is known; `counts`: how many of a class chose each."""
 
     kind, shown = "choices", ("label", "right", "counts")
     right = param.String(default="")

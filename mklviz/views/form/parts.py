@@ -74,7 +74,7 @@ class Note(FormPart):
 
 
 class Link(FormPart):
-    """A link with a button that copies it; `reach`: where others find a page that is open here as this machine's."""
+    """A link with a button that copies it; `reach`: for others, where its address means this machine everywhere."""
 
     kind, shown = "link", ("label", "address", "reach")
     address = param.String(default="")

@@ -14,3 +14,4 @@ const follow = () => {
   }
 }
 if (!new URLSearchParams(location.search).has("theme")) preference.addEventListener("change", follow)
+document.documentElement.style.colorScheme = ""  // the page has colours of its own

@@ -7,7 +7,8 @@ const nearestMix = (shares) => {  // the nearest shares that sum to one, none of
   })
   return shares.map((value) => Math.max(value - shift, 0))
 }
-// Drags a node by mouse, finger (`to` the place of an event, `end` where it is let go) and arrows (`by`: along, up). Returns: held?
+// Lets mouse and finger drag a node (`to`: the place of an event; `end`: it is let go), and arrow keys move it (`by`: along,
+// up). Returns what says whether it is held.
 const draggable = (node, { begin = () => {}, to, by, end = () => {}, may = () => true }) => {
   const KEY = 0.02, TOWARDS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }
   let held = null, dragged = false  // where the pointer was pressed
@@ -15,7 +16,7 @@ const draggable = (node, { begin = () => {}, to, by, end = () => {}, may = () =>
     if (event.button !== 0 || !may()) return
     event.preventDefault()
     event.stopPropagation()
-    node.focus()
+    node.focus({ preventScroll: true })
     node.setPointerCapture(event.pointerId)
     held = { x: event.clientX, y: event.clientY }
   })

@@ -32,7 +32,7 @@ from PIL import Image
 
 from mklviz.views.chart.axes import PERCENT, Span, axis_share, axis_ticks, tick_text
 from mklviz.views.chart.description import AreaMark, Axis, Chart, Column, LineMark, Mark, PointMark, Table, TextMark
-from mklviz.views.chart.svg import NO_XML, TICK, chart_style, mark_svg
+from mklviz.views.chart.svg import TICK, chart_style, mark_svg, well_formed
 from mklviz.views.look.palette import DARK, FONT, LIGHT
 from mklviz.views.pictures.style import HEIGHT, WIDTH, rendered
 
@@ -65,11 +65,11 @@ def still(picture: Any, dressed_alone: bool = False) -> str | None:
         parts += drawn
     across, down = (f"{length:.0f}" for length in size)
     theme = DARK if placed[0][0].background_fill_color == DARK.card else LIGHT
-    return (
+    return well_formed(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {across} {down}" width="{across}" height="{down}"'
         f' role="img" font-family="{FONT}"><style>{chart_style(theme)}</style>'
         f'<rect width="{across}" height="{down}" fill="{theme.card}"/>{"".join(parts)}</svg>'
-    ).translate(NO_XML)
+    )
 
 
 def _known(plot: figure) -> bool:

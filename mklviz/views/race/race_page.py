@@ -154,6 +154,8 @@ class RacePage:
         for (name, card), stage in zip(self.figure_cards.items(), self._stages, strict=False):
             card.styles = _IN_FULL if name == chosen else _AMONG_OTHERS
             stage.styles = {"position": "relative", "min-height": f"{LARGE if name == chosen else SMALL}px"}
+        if self._words:
+            self.say_instead(self._words)
 
     @property
     def document(self) -> Any:

@@ -119,7 +119,7 @@ class RaceText:
         states, traces = states_of(race), race.traces
         score = partial(self.scores.at, traces)
         rows = result_rows(traces, styles, readings.motions, score, hidden, step, states)
-        page.say_instead(why_no_curves(race))
+        page.say_instead("" if figures.pins.races else why_no_curves(race))
         page.bars.follow(traces, styles, hidden)
         page.weights.name(rows, readings.motions, enlargements(readings.largest))
         page.say(rows, self._regression, step)

@@ -210,7 +210,7 @@ def why_no_curves(race: Race) -> str:
     if any(len(run.trace) for run in race.runs.values()):
         return ""
     told = ((run.trace.label, run.reason or run.doing) for run in race.runs.values())
-    return " ".join(f"{label}: {words.rstrip('.')}." for label, words in told if words)
+    return " ".join(f"{label}: {words}" + "." * (words[-1] not in ".!?…") for label, words in told if words)
 
 
 def _where(run: Run) -> str:
