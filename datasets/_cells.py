@@ -21,6 +21,7 @@ _TIME = r"\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?( ?[ap]m)?"
 _DATE = re.compile(rf"{_DAY}([ T]+{_TIME})?( ?(Z|UTC|GMT)| ?[+-]\d{{2}}:?\d{{2}})?|{_TIME}", re.IGNORECASE)
 _LONGEST_DATE, _LONGEST_NUMBER = 40, 60  # letters
 MOST_QUOTED, MOST_LISTED = 40, 5
+LABEL_NAMES = ("class", "label", "labels", "target", "y", "outcome", "response", "diagnosis", "species")
 
 _UNITS = re.compile(r"""\s*[$€£¥₹%]\s*|^'|^="|"$""")  # and what spreadsheets write around a number to keep it so
 _EXPONENT = re.compile(r"(?<=[\d.])[dD](?=[+-]?\d)")  # Fortran's
@@ -121,3 +122,9 @@ def words_listed(words: Sequence[str]) -> str:
     """Return some words of a column, the first of them where there are many."""
     some = ", ".join(one_line(word, MOST_QUOTED) for word in words[:MOST_LISTED])
     return some if len(words) <= MOST_LISTED else f"{some}, ..."
+
+
+def target_name(name: str) -> str:
+    """Return the name of a column without that of its view, where targets are called so; else ""."""
+    plain = name.lower().rpartition(": ")[2]
+    return plain if plain in LABEL_NAMES else ""

@@ -152,7 +152,7 @@ def read_columns(
         first = j == 0 and (found.unnamed or (found.header is False and frame.shape[1] > 2 and _one_by_one(made)))
         columns.append(_with_role(made, frame, first, texts, name in options.leave_out, name == options.target))
         if texts and columns[-1].role == "numbers":
-            unsure = [] if sign or file_sign else [*_unsure(columns[-1], found)]
+            unsure = [] if sign or file_sign or options.thousands else [*_unsure(columns[-1], found)]
             notes |= dict.fromkeys((*_written(columns[-1]), *unsure))
         progress((1 + j / frame.shape[1]) / 4)
     return columns, list(notes)
@@ -243,8 +243,9 @@ def _written(column: TableColumn) -> Iterator[str]:
 
 def _unsure(column: TableColumn, found: Found) -> Iterator[str]:
     """Yield what may be thousands or decimals: three digits behind a comma, beside hundreds that have none."""
-    apart = [text for text in column.values if "," in text or (found.decimal == "," and "." in text)]
-    hundreds = [text for text in column.values if _HUNDREDS.fullmatch(text)]
+    values = [text for text in column.values if isfinite(column.read(text))]
+    apart = [text for text in values if "," in text or (found.decimal == "," and "." in text)]
+    hundreds = [text for text in values if _HUNDREDS.fullmatch(text.removesuffix(column.unit))]
     if apart and hundreds:
         read = f"{in_quotes(apart[0])} beside {in_quotes(hundreds[0])} is read as {column.read(apart[0]):g}"
         yield f"Column {in_quotes(column.name)}: {read}, which may be wrong: the decimal sign can be chosen."

@@ -58,8 +58,9 @@ def read_dataset(
     words becomes one column for each word; dates, texts and the numbers of rows are set aside. What is not said, the
     table decides: the same file with the same options is the same data set, and its ``notes`` tell what was done.
     LIBSVM text and arrays of NumPy (.npz, .npy) and MATLAB (.mat), ``y`` and samples or pictures (n, h, w), or Gram or
-    distance matrices (m, n, n), under any names, are read as they are; nothing is ever unpickled. Files may be packed
-    (.gz, .bz2, .xz, .zip). What a file holds decides its format, or else its name.
+    distance matrices (m, n, n), under any names, are read as they are; nothing is ever unpickled. A matrix in text may
+    have a row for every pair (i, j, value): its samples stand in the order of their numbers, or as they come. Files may
+    be packed (.gz, .bz2, .xz, .zip). What a file holds decides its format, or else its name.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ from mklviz.numbers import counted
 from mklviz.quoting import MOST_NAME, listed, one_line
 
 from ._bounds import check_size
-from ._cells import column, in_quotes, words_listed
+from ._cells import column, in_quotes, target_name, words_listed
 from ._columns import MOST_WORDS, Rows, TableColumn, cell_text, read_columns
 from ._dataset import Array, DataError, Dataset
 from ._gram_files import together
@@ -29,7 +29,6 @@ from ._table_options import FILL, LEAVE_OUT, Found, Progress, Role, TableOptions
 if TYPE_CHECKING:
     import pandas as pd
 
-LABEL_NAMES = ("class", "label", "labels", "target", "y", "outcome", "response", "diagnosis", "species")
 FEW = 0.1  # up to this share of rows with missing values are left out, more are filled in
 _LEFT = {"date": "date: left out", "identifier": "row numbers: left out", "text": "text: left out"}
 _ASSUMED = re.compile(" taken to hold ")
@@ -86,7 +85,9 @@ def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, found: Found
         if len(kernel[2]) == kernel[1].shape[1]:
             raise without_labels(name, len(kernel[0]))
         frame, found = kernel[1], replace(found, grams={name: kernel[0][None]})
-    if frame.shape[1] in (2, 3) and " ".join(frame.columns[:2]).lower().replace("_", "") in _ENDS:
+    ends = " ".join(frame.columns[:2]).lower().replace("_", "") if frame.shape[1] in (2, 3) else ""
+    joined = ends in _ENDS and frame.iloc[:, 0].map(str).isin(frame.iloc[:, 1].map(str)).any()
+    if joined and not target_name(frame.columns[-1]):
         found = replace(found, assumed=(*found.assumed, _EDGES))
     if frame.shape[1] < 2 and not found.grams:
         said = f"{name} has one column; expected at least one column to learn from and one to predict."
@@ -128,9 +129,9 @@ def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, found: Found
     features = tuple(feature for each in used for feature in each.names)
     given: dict[str, Any] = {} if not found.grams else kernels_of(found.grams, kept.rows)
     dataset = labels.dataset(name, _values(used, kept.rows, progress), feature_names=features, **given)
-    unit = (f"The target is in {label.unit}.",) if label.unit else ()
+    unit = (f"The target is in {label.unit}.",) if label.unit and labels.task == "regression" else ()
     guessed = unit if options.target is not None else (f"The target is {column(label.name)}.", *unit)
-    if options.target is None and _GENES.match(columns[0].name) and {each.role for each in columns[1:]} == {"numbers"}:
+    if options.target is None and _GENES.match(columns[0].name) and columns[0].aside:
         guessed += ("Each row is a sample: where the columns are, as in tables of genes, turn the table first.",)
     notes = (*dataset.notes, *filter(_ASSUMED.search, found.assumed), *guessed, *done)
     return replace(dataset, notes=notes, table=summary, held_out=tested, absent=absent)
@@ -243,12 +244,6 @@ def _predictable(candidate: TableColumn) -> bool:
     if candidate.aside:
         return candidate.role == "text" and 1 < len(candidate.values) <= max(MOST_CLASSES, present // 2)
     return candidate.role == "numbers" or len(candidate.values) > 1
-
-
-def target_name(name: str) -> str:
-    """Return the name of a column without that of its view, where targets are called so; else ""."""
-    plain = name.lower().rpartition(": ")[2]
-    return plain if plain in LABEL_NAMES else ""
 
 
 def _guess(columns: Sequence[TableColumn], able: Sequence[TableColumn]) -> TableColumn:

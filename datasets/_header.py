@@ -59,7 +59,7 @@ def heading(rows: Sequence[Row], lines: Sequence[int], asked: bool | int | tuple
     if count == 2:
         notes = (*notes[:-1], f"Rows {lines[start]} and {lines[start + 1]} are taken to hold names of columns.")
         count += sum(map(bool, left[2])) <= 1  # pandas writes the name of the index there
-    roles = len(left) > 3 and any(left[2]) and {*left[2]} <= _ROLES  # below kinds or words, in Orange's tables
+    roles = len(left) > 3 and any(left[2]) and {*left[2]} <= _ROLES and not any(map(is_number, left[1]))  # Orange's
     if roles:
         count = 3
         notes = (
@@ -68,7 +68,9 @@ def heading(rows: Sequence[Row], lines: Sequence[int], asked: bool | int | tuple
         )
     names = tuple(left[0]) if roles else _joined(left[: min(count, 2)])
     front, last = columns[0][count:], columns[-1][count:]
-    if width > 2 and names[0] and not names[-1] and 2 * sum(map(bool, last)) > len(last) == len({*front}):
+    called = len({*front}) == len(front) and not any(map(is_number, front))
+    moved = any(last) if called else 2 * sum(map(bool, last)) > len(last) == len({*front})
+    if width > 2 and names[0] and not names[-1] and moved:
         names = ("", *names[:-1])
         notes += ("The names stand one column too far to the left, as R writes them beside names of rows: moved.",)
     return NameRows(names, start + count, True, notes)
@@ -108,7 +110,8 @@ def _joined(rows: Sequence[Row]) -> tuple[str, ...]:
     last, names = "", []
     for top, low in zip(over, under, strict=True):
         last = top or last
-        names.append(f"{last if low or top else ''} {low}".strip())
+        told = under.count(low) > 1 or not low  # its group tells it from others
+        names.append(f"{last if told and (low or top) else ''} {low}".strip())
     return tuple(names)
 
 

@@ -15,7 +15,7 @@ from ._columns import unit_of
 from ._dataset import DataError
 from ._dialect import ONE_SIGN, SEPARATORS, decode, find_separator, read_separator, split
 from ._frame import check_columns, unique_names
-from ._header import SAMPLE, heading, named
+from ._header import SAMPLE, header_is_first, heading, named
 from ._table_options import Found, Progress, TableOptions
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def read_text(
     fixed = options.sep == WIDTHS
     asked = options.sep and not fixed
     separator = read_separator(str(options.sep)) if asked else said[1] if said else find_separator(table, name)
-    if separator == " " and not asked and unit_of([line.strip() for line in table[1:] if line.strip()]):
+    if separator == " " and not asked and _one_in_units(text.split("\n")[remarks:]):
         separator = ","  # one column, such as 1000 g
     if fixed or (not options.sep and separator == " " and _ragged(split(table, separator))):
         columns = _by_widths(text)
@@ -110,6 +110,13 @@ def _first_lines(text: str) -> list[str]:
     return text[:2_000_000].split("\n")[:SAMPLE]
 
 
+def _one_in_units(lines: Sequence[str]) -> bool:
+    """Whether lines hold one column, numbers with their unit, below a name of one word or none."""
+    cells = [line.strip() for line in lines if line.strip()]
+    named = len(cells[0].split()) == 1 if cells else False
+    return bool(unit_of(cells[named : SAMPLE + named]) and unit_of(cells[named:]))
+
+
 def _is_rule(line: str) -> bool:
     """Whether a line is drawn, as between names and rows in Markdown and by databases."""
     return ("---" in line or "===" in line) and not line.strip("-=+:| \t")
@@ -149,7 +156,8 @@ def _names_in_remark(line: str, separator: str, rows: Sequence[Sequence[str]]) -
     """Return the names of columns that the last remark holds, as NumPy and QIIME do; none where it is a remark."""
     (cells,) = split([line.lstrip("#% ")], separator) or [[]]
     fits = len(cells) > 1 and len(cells) == len(rows[0]) and not any(map(is_number, cells))
-    return cells if fits and (separator == "\t" or all(map(is_number, rows[0][:-1]))) else []
+    names = separator == "\t" and line[1:2].strip() and not header_is_first([*zip(*filter(any, rows), strict=False)])
+    return cells if fits and (names or all(map(is_number, rows[0][:-1]))) else []
 
 
 def _width(rows: Sequence[Sequence[str]]) -> int:

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 from mklviz.quoting import listed
 
-from ._cells import column, in_quotes, is_number
+from ._cells import column, in_quotes, is_number, target_name
 from ._columns import called_id, cell_text
 from ._dataset import DataError, Dataset
 from ._file_kind import table_format
 from ._formats import _arrays, arff, format_of, json, libsvm, matlab, matrix, npz, options_of
-from ._frame import dataset_from_frame, target_name
+from ._frame import dataset_from_frame
 from ._gram_files import GramFiles
 from ._symmetric import matrix_apart
 from ._table_options import AVERAGE, FILL, LEAVE_OUT, Found, Progress, TableOptions, refuse_unused
@@ -70,7 +70,7 @@ def read_several(
         found = {filename: data} if large else _arrays_of(data, filename, gram_cells)
         if found is None:
             frame = _frame_in(data, filename, alone, progress, read_frame)
-            kernel = matrix_apart(frame)
+            kernel = matrix_apart(frame, options.target if options.target in frame else None)
             if kernel is not None and len(kernel[2]) == kernel[1].shape[1]:  # alone, or with names of samples
                 arrays[stem] = kernel[0]
                 samples[stem] = [cell_text(each) for called in kernel[2][:1] for each in kernel[1][called]]
@@ -226,7 +226,8 @@ def _of_frames(
             raise DataError(
                 f"{[*lacking, *frames][0]} has no rows to test beside the others: give them as a file, too."
             )
-        frames[whole[0]].insert(0, _HELD_OUT, found.held_out)
+        bearer = next((stem for stem in whole if stem not in _about(frames)), whole[0])
+        frames[bearer].insert(0, _HELD_OUT, found.held_out)
     joined, parts, absent, notes = _joined(frames, options)
     held_out = joined.pop(_HELD_OUT).eq(True).to_numpy() if _HELD_OUT in joined else None
     if labels is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._cells import is_number
+from ._cells import decimal_sign, is_number, target_name
 from ._dataset import Array, DataError
 
 if TYPE_CHECKING:
@@ -37,13 +37,14 @@ def without_labels(name: str, samples: int) -> DataError:
     """Return what is said of a matrix alone."""
     return DataError(
         f"{name} is a matrix of {samples:,} samples, a kernel or distances, without labels: give them"
-        " as a file of their own, together with this one, or beside the matrix as its last column."
+        " as a file of their own, together with this one, or beside the matrix as its last column. Where it is a"
+        " table instead, say which column is predicted: target."
     )
 
 
 def matrix_apart(frame: pd.DataFrame, target: str | None = None) -> tuple[Array, pd.DataFrame, list[Any]] | None:
     """Return the symmetric matrix in a table, what stands beside it, and the columns there that only name the rows."""
-    pairs = of_pairs(frame) if target is None else None
+    pairs = of_pairs(frame) if target is None and not any(map(target_name, map(str, frame.columns[2:]))) else None
     if pairs is not None:
         return pairs[0], pairs[1], [*pairs[1]]
     n, width = frame.shape
@@ -72,27 +73,33 @@ def of_pairs(frame: pd.DataFrame) -> tuple[Array, pd.DataFrame] | None:
         return None
     place = {name: k for k, name in enumerate(sorted(names, key=float) if numbered else names)}
     matrix = np.full((n, n), np.nan)
-    try:
-        matrix[[place[a] for a in ends[0]], [place[b] for b in ends[1]]] = frame.iloc[:, 2].astype(float)
-    except (OverflowError, TypeError, ValueError):
+    numbers = _numbers(frame.iloc[:, 2])
+    if numbers is None or len({*zip(*ends, strict=True)}) < size:
         return None
+    matrix[[place[a] for a in ends[0]], [place[b] for b in ends[1]]] = numbers
     whole = _whole(matrix)
-    if whole is None or np.ptp(whole) == 0:
+    if whole is None or len(np.unique(whole[~np.eye(n, dtype=bool)])) < 3:  # two values are classes
         return None
     diagonal = np.diag(whole)
     kernel = diagonal.min() > 0 and (whole**2 <= 1.001 * np.outer(diagonal, diagonal)).all()
     if not kernel and (diagonal.any() or whole.min() < 0):
         return None
-    return whole, frame.iloc[:n, :0] if numbered else type(frame)({"sample": names})
+    return whole, type(frame)({"sample": [*place]})
 
 
 def _of_cells(cells: pd.DataFrame) -> Array | None:
     """Return the numbers of a symmetric matrix one triangle of which may be blank, and a diagonal of zeros."""
+    numbers = _numbers(cells.mask(cells == ""))
+    return None if numbers is None else _whole(numbers)
+
+
+def _numbers(cells: Any) -> Array | None:
+    """Return the numbers in a frame or a column, which may have decimal commas; None where there are others."""
     try:
-        numbers = cells.mask(cells == "").replace(",", ".", regex=True).astype(float).to_numpy(copy=True)
+        return np.array(cells.astype(float))
     except (OverflowError, TypeError, ValueError):
-        return None
-    return _whole(numbers)
+        commas = [text for text in cells.to_numpy().ravel() if isinstance(text, str) and "," in text]
+    return _numbers(cells.replace(",", ".", regex=True)) if decimal_sign(commas) == "," else None
 
 
 def _whole(numbers: Array) -> Array | None:

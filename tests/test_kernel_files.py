@@ -328,3 +328,36 @@ def test_edges_of_a_graph_and_classes_on_a_grid_are_no_kernels() -> None:
     assert not any("edges of a graph" in note for note in read(f"a,b,weight\n{edges}", "g.csv").notes)
     grid = "".join(f"{i},{j},{int((i - 4) ** 2 + (j - 4) ** 2 < 9)}\n" for i in range(9) for j in range(9))
     assert read(f"a,b,class\n{grid}", "g.csv").X.shape == (81, 2)
+    for third in ("interacts", "yield"):  # 0 or 1 for every pair, and for all but a diagonal: two classes
+        xor = "".join(f"{i},{j},{int(i != j)}\n" for i in range(6) for j in range(6))
+        assert read(f"a,b,{third}\n{xor}", "g.csv").X.shape == (36, 2)
+    home = "".join(f"{i},{j},{'abcd'[(i + j) % 4]}\n" for i in range(6) for j in range(i))
+    assert read(f"home,away,class\n{home}", "g.csv").X.shape == (15, 2)
+
+
+@pytest.mark.parametrize("called", [lambda i: 101 + i, lambda i: f"s{i}"], ids=["numbers", "words"])
+def test_labels_find_their_samples_whatever_the_order_of_pairs_and_labels(
+    called: Callable[[int], object], tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(0)
+    pairs = rng.permutation([(i, j) for i in range(N) for j in range(N)]).tolist()
+    kernel = "".join(f"{called(i)},{called(j)},{K[i, j]}\n" for i, j in pairs)
+    labels = "id,class\n" + "".join(f"{called(i)},{WORDS[i]}\n" for i in rng.permutation(N))
+    data = read_dataset(written(tmp_path, k_csv=kernel, labels_csv=labels))
+    assert data.grams is not None
+    order = [next(i for i in range(N) if np.allclose(np.sort(row), np.sort(K[i]))) for row in data.grams[0]]
+    assert np.allclose(data.grams[0], K[np.ix_(order, order)])
+    assert len({(label, WORDS[i]) for label, i in zip(data.y, order, strict=True)}) == 2
+
+
+def test_a_pair_that_stands_twice_is_no_matrix_and_thousands_stay_thousands(tmp_path: Path) -> None:
+    pairs = [("s0", "s1") if (i, j) == (1, 0) else (f"s{i}", f"s{j}") for i in range(N) for j in range(N)]
+    values = K.ravel()
+    twice = "".join(f"{a},{b},{value}\n" for (a, b), value in zip(pairs, values, strict=True))
+    with pytest.raises(DataError, match="nothing to predict"):
+        read(f"a,b,z\n{twice}", "t.csv")
+    places = np.arange(10)
+    far = 491 * np.abs(places - places[:, None])
+    rows = "".join(",".join(f'"{value:,}"' for value in row) + f",{WORDS[k]}\n" for k, row in enumerate(far))
+    data = read(f"{','.join(f'c{k}' for k in places)},class\n{rows}", "far.csv")
+    assert (data.X if data.grams is None else data.grams).max() == 9 * 491

@@ -760,3 +760,61 @@ def test_groups_above_names_that_come_again_belong_to_them() -> None:
     rows = "".join(f"r{i},{i},{i % 5},{3 * i},{i % 4},{'xy'[i % 2]}\n" for i in range(20))
     found = table(f",men,,women,,\n,age,score,age,score,class\n{rows}")
     assert found.feature_names == ("men age", "men score", "women age", "women score")
+
+
+ORDINARY = {
+    "a remark of as many words as there are names": (
+        "#Exported by\tTool X\tv1a\nclass\tweight\tsize\n" + "".join(f"{i % 2}\t{i}\t{i / 7}\n" for i in range(30)),
+        "class",
+        ("weight", "size"),
+        30,
+    ),
+    "a class below a group": (
+        "Group A,,,,Group B,,\nclass,x,y,z,x,y,z\n"
+        + "".join(f"{i % 2},{i},2,{i * i},{i + 3},4,5\n" for i in range(30)),
+        "class",
+        ("Group A x", "Group A y", "Group A z", "Group B x", "Group B y", "Group B z"),
+        30,
+    ),
+    "names of rows and a last column that is mostly empty": (
+        "a,b,y,\n" + "".join(f"r{i},{i},{i * i},{'' if i % 2 else i}\n" for i in range(30)),
+        "y",
+        ("a", "b"),
+        15,
+    ),
+    "a number below the names, and a word that is a role": (
+        "x,y,z\n1,2,b\n,,class\n" + "".join(f"{i},{i * i},{'ab'[i % 2]}\n" for i in range(30)),
+        "z",
+        ("x", "y"),
+        31,
+    ),
+    "two columns between blanks": ("dose kind\n" + "1 cat\n2 cat\n" * 800 + "3 dog\n" * 500, "kind", ("dose",), 2100),
+    "two columns between blanks without names": (
+        "".join(f"{i % 7} {'mf'[i % 2]}\n" for i in range(30)),
+        "column 2",
+        ("column 1",),
+        30,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ORDINARY)
+def test_an_ordinary_table_is_not_taken_for_what_it_looks_like(kind: str) -> None:
+    content, *expected = ORDINARY[kind]
+    found = read_dataset_bytes(content.encode(), "mine.txt")
+    assert [found.table.options.target, found.feature_names, len(found.y)] == expected
+
+
+def test_notes_on_units_commas_genes_and_edges_are_of_what_they_name_alone() -> None:
+    rows = range(30)
+    told = [
+        table("x,class\n" + "".join(f"{i},{1 + i % 3}a\n" for i in rows)),
+        table("t;b\n" + "".join(f"{200 + i};{'ab'[i % 2]}\n" for i in rows) + "n,a;a\n"),
+        table("protein,fat,class\n" + "".join(f"{i / 3},{i * i},{'ab'[i % 2]}\n" for i in rows)),
+        table("u,v,class\n" + "".join(f"{i / 70},{i / 90},{'ab'[i % 2]}\n" for i in rows)),
+    ]
+    notes = " ".join(note for data in told for note in data.notes)
+    assert "which may be wrong" not in notes
+    assert "turn the table" not in notes
+    assert "edges of a graph" not in notes
+    assert "The target is in a." not in notes

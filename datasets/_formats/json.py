@@ -120,6 +120,6 @@ def _by_rows(held: dict[str, dict[str, Any]]) -> bool:
         and len({isinstance(c, str) for each in held.values() for c in each.values() if c is not None}) > 1
     ):
         return False  # columns of words beside columns of numbers
-    if rows and not columns and all(map(YEAR.fullmatch, held)):  # which may be either
+    if rows and not columns and not any(mixed) and all(map(YEAR.fullmatch, held)):  # which may be either
         return len(held) > len(next(iter(held.values())))
     return rows if rows != columns else 2 * sum(mixed) > len(mixed)

@@ -93,8 +93,14 @@ def _market(data: bytes) -> Array:
 
 def names_in(data: bytes) -> list[str]:
     """Return the names that stand before the rows of a square matrix; none where there are none."""
+    import pandas as pd
+
     rows = rows_in(data)
     matrix = _without_names(rows)
+    numbers = _numbers(rows)
+    pairs = None if numbers is None or len(matrix) == len(matrix[0]) else of_pairs(pd.DataFrame(numbers))
+    if pairs is not None:
+        return [*map(str, pairs[1]["sample"])]
     cut = len(matrix[0]) < len(rows[-1]) if matrix else False
     return [row[0] for row in rows[-len(matrix) :]] if cut and len(matrix) == len(matrix[0]) else []
 

@@ -242,8 +242,8 @@ def tell_once() -> None:
     pull = session.pull
 
     async def pull_once(message: Any, connection: Any) -> Any:
+        document = connection.session.document  # whose page may be gone when the answer is there
         reply = await pull(message, connection)
-        document = connection.session.document
         getattr(panel_document, "_WRITE_MSGS", {}).get(document, {}).pop(connection, None)  # before Panel 1.10
         for connections, _ in getattr(panel_document, "_WRITE_EVENTS", {}).get(document, []):  # from then on
             if connection in connections:
