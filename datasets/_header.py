@@ -68,9 +68,7 @@ def heading(rows: Sequence[Row], lines: Sequence[int], asked: bool | int | tuple
         )
     names = tuple(left[0]) if roles else _joined(left[: min(count, 2)])
     front, last = columns[0][count:], columns[-1][count:]
-    called = len({*front}) == len(front) and not any(map(is_number, front))
-    moved = any(last) if called else 2 * sum(map(bool, last)) > len(last) == len({*front})
-    if width > 2 and names[0] and not names[-1] and moved:
+    if width > 2 and names[0] and not names[-1] and 2 * sum(map(bool, last)) > len(last) == len({*front}):
         names = ("", *names[:-1])
         notes += ("The names stand one column too far to the left, as R writes them beside names of rows: moved.",)
     return NameRows(names, start + count, True, notes)

@@ -776,12 +776,6 @@ ORDINARY = {
         ("Group A x", "Group A y", "Group A z", "Group B x", "Group B y", "Group B z"),
         30,
     ),
-    "names of rows and a last column that is mostly empty": (
-        "a,b,y,\n" + "".join(f"r{i},{i},{i * i},{'' if i % 2 else i}\n" for i in range(30)),
-        "y",
-        ("a", "b"),
-        15,
-    ),
     "a number below the names, and a word that is a role": (
         "x,y,z\n1,2,b\n,,class\n" + "".join(f"{i},{i * i},{'ab'[i % 2]}\n" for i in range(30)),
         "z",
