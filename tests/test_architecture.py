@@ -499,7 +499,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/geometry": (834, 4),
     "mklviz/views/history": (607, 5),
     "mklviz/views/host": (2620, 20),
-    "mklviz/views/lessons": (2481, 19),
+    "mklviz/views/lessons": (2486, 19),
     "mklviz/views/links": (259, 2),
     "mklviz/views/look": (654, 5),
     "mklviz/views/model": (1544, 8),
@@ -512,7 +512,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (559, 3),
     "mklviz/views/tabs": (2433, 12),
     "solvers": (6233, 28),
-    "tests": (50721, 242),
+    "tests": (50731, 242),
 }
 
 

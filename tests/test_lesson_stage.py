@@ -9,13 +9,15 @@ from functools import cache
 from time import monotonic
 
 import pytest
-from _problems import ran
+from _problems import problem, ran
 
+import mklviz as mv
 from mklviz.errors import SolverError
 from mklviz.recipe.prepared import Prepared
 from mklviz.reproduce.recorded import answers_by_paper
 from mklviz.scenarios import Answer, scenarios
 from mklviz.views.explorer.explorer import Explorer
+from mklviz.views.lessons.picture import step_table
 from mklviz.views.lessons.pictures import picture_of, recorded_picture, recorded_runs
 from mklviz.views.lessons.score import LessonScore
 from mklviz.views.lessons.stage import PictureView
@@ -262,3 +264,11 @@ def test_on_a_projector_the_whole_picture_is_seen_and_what_is_said_stands_below(
     stage.tick()
     assert stage.below.css_classes == ["stage", "projected"]
     assert max(figure.plot.height for figure in stage.picture.figures) <= 380
+
+
+def test_a_race_that_takes_a_step_while_it_is_drawn_is_drawn_up_to_the_step_before() -> None:
+    trace = mv.solve(problem(), "level", max_iter=5)
+    passes = trace.kernel_passes[:-1]  # read a moment before
+    table = step_table(trace, passes=passes, gap=trace.gap_at)
+    assert table["passes"] == list(passes)
+    assert len(table["gap"]) == len(trace) - 1

@@ -245,7 +245,7 @@ def passes(runs: LessonRuns) -> Picture:
     played = [key for key, trace in runs.traces.items() if trace.solver == "ogaprox"]
     raced = [key for key in runs.traces if key not in played[1:]]  # with its usual steps
     tables: dict[str, Table] = {
-        f"gap-{key}": step_table(trace, passes=trace.kernel_passes.__getitem__, gap=trace.gap_at)
+        f"gap-{key}": step_table(trace, passes=trace.kernel_passes, gap=trace.gap_at)
         for key, trace in runs.traces.items()
         if key in raced
     }
@@ -282,6 +282,6 @@ def _steps_chart(key: str, runs: LessonRuns) -> Chart:
 
 def _step_tables(key: str, runs: LessonRuns) -> Tables:
     trace = runs.traces[key]
-    gaps = {which: trace.fact(f"{which}_gap").__getitem__ for which in ("average", "last")}
-    tables: Tables = {f"steps-{key}": step_table(trace, 1, passes=trace.kernel_passes.__getitem__, **gaps)}
+    gaps = {which: trace.fact(f"{which}_gap") for which in ("average", "last")}
+    tables: Tables = {f"steps-{key}": step_table(trace, 1, passes=trace.kernel_passes, **gaps)}
     return {**tables, f"room-{key}": _room("passes", "last", tables)}

@@ -137,13 +137,18 @@ def drawn_steps(trace: Trace) -> list[int]:
     return Thinning().whole(len(trace))
 
 
-def step_table(trace: Trace, first: int = 0, **columns: str | Callable[[int], float]) -> Table:
-    """Return as columns what iterates have, or functions give, at the steps drawn, from the `first` of these on."""
-    steps = drawn_steps(trace)[first:]
-    return {
-        name: drawable(getattr(trace[t], of) if isinstance(of, str) else of(t) for t in steps)
-        for name, of in columns.items()
-    }
+def step_table(trace: Trace, first: int = 0, **columns: str | Array | Callable[[int], float]) -> Table:
+    """Return as columns what iterates have, arrays hold or functions give at the steps drawn, from the `first` on.
+
+    An array may be older than the newest steps of a race that goes on: these are drawn the next time.
+    """
+    known = min((len(of) for of in columns.values() if isinstance(of, np.ndarray)), default=len(trace))
+    steps = [t for t in drawn_steps(trace)[first:] if t < known]
+
+    def value(of: str | Array | Callable[[int], float], t: int) -> float:
+        return float(getattr(trace[t], of) if isinstance(of, str) else of(t) if callable(of) else of[t])
+
+    return {name: drawable(value(of, t) for t in steps) for name, of in columns.items()}
 
 
 def run_line(table: str, x: str, y: str, style: RunStyle, theme: Theme) -> LineMark:
