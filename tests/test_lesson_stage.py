@@ -267,7 +267,7 @@ def test_on_a_projector_the_whole_picture_is_seen_and_what_is_said_stands_below(
 
 
 def test_a_race_that_takes_a_step_while_it_is_drawn_is_drawn_up_to_the_step_before() -> None:
-    trace = mv.solve(problem(), "level", max_iter=5)
+    trace = mv.solve(problem("blobs, C = 1"), "level", max_iter=5)
     passes = trace.kernel_passes[:-1]  # read a moment before
     table = step_table(trace, passes=passes, gap=trace.gap_at)
     assert table["passes"] == list(passes)
