@@ -96,6 +96,7 @@ class Outcome:
     texts: set[str] = field(default_factory=set)  # what answers said of mistakes
     peak: float = 0.0  # the largest resident memory of the server, in megabytes
     waits: list[float] = field(default_factory=list)  # CPU seconds of the event loop during each of a bystander's waits
+    page: float = 0.0  # and those that it took to build a page
     logged: int = 0  # bytes in the server's log, which it filled in so many `minutes`
     minutes: int = 0
     dearest: tuple[float, str] = (0.0, "")  # what the dearest message cost in CPU seconds, and how it began
@@ -104,7 +105,7 @@ class Outcome:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in self.answers.most_common())
         return (
             f"{kinds}; the bystander asked {len(self.waits):,} times and waited {max(self.waits, default=0):.2f} s"
-            f" of CPU time at most; peak {self.peak:,.0f} MB; log {self.logged / 1e3:,.0f} kB; alive: {self.alive}"
+            f" of CPU time at most, a page takes {self.page:.2f} s; peak {self.peak:,.0f} MB; log {self.logged / 1e3:,.0f} kB; alive: {self.alive}"
         )
 
 
@@ -273,10 +274,12 @@ def busy(process: int) -> float:
 
 async def _attack(port: int, process: int, messages: int, seed: int, outcome: Outcome) -> None:
     bystander = asyncio.create_task(Bystander(port, process, outcome).ask())
-    fuzzer = Fuzzer(port, seed, outcome)
-    await fuzzer.open()
     await soon(lambda: outcome.waits or bystander.done())
-    outcome.waits.clear()  # pages were built meanwhile
+    fuzzer = Fuzzer(port, seed, outcome)
+    begun = busy(process)
+    await fuzzer.open()
+    outcome.page = busy(process) - begun
+    outcome.waits.clear()  # the page was built meanwhile
     for _ in range(messages):
         begun = busy(process)
         said = await fuzzer.say()

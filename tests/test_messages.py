@@ -389,7 +389,7 @@ def test_an_entry_that_cannot_be_written_stops_nobody(written: Any) -> None:
 
 MESSAGES = 1000
 MOST_MEMORY = 1024.0  # megabytes
-MOST_WAIT = 1.0  # CPU seconds of the server's event loop, however busy the machine is
+MOST_WAIT = 2.0  # pages that are built, in CPU time of the server's event loop, however slow the machine is
 PATHS = re.compile(r"Traceback|File |\.py|/(home|root|tmp|usr|work)|[A-Z]:\\")
 
 
@@ -401,7 +401,7 @@ def test_no_message_ends_the_server_fills_its_memory_or_lets_others_wait() -> No
     assert min(outcome.answers["OK"], outcome.answers["ERROR"], outcome.answers["closed"]) > 0, outcome
     assert outcome.peak < MOST_MEMORY, outcome
     assert len(outcome.waits) > 10
-    assert max(outcome.waits) < MOST_WAIT, outcome.dearest
+    assert max(outcome.waits) < MOST_WAIT * outcome.page, outcome
     assert outcome.logged < outcome.minutes * 4 * LETTERS
     for text in outcome.texts:
         told = json.loads(text)
