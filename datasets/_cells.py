@@ -96,8 +96,8 @@ def decimal_sign(texts: Iterable[str]) -> str:
         plain = _plain(text)
         if "," in plain and "." in plain:
             signs.add(max(",.", key=plain.rfind))
-        elif (found := _FRACTION.fullmatch(plain)) and not _GROUPED[found[1]].fullmatch(plain):
-            signs.add(found[1])
+        elif (match := _FRACTION.fullmatch(plain)) and not _GROUPED[match[1]].fullmatch(plain):
+            signs.add(match[1])
         elif plain.count(",") > 1 or plain.count(".") > 1:
             signs |= {sign for sign, apart in (".,", ",.") if _GROUPED[apart].fullmatch(plain)}
     return "".join(sorted(signs, reverse=True))

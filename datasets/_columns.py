@@ -27,7 +27,7 @@ from ._cells import (
     words_listed,
 )
 from ._dataset import Array
-from ._table_options import Found, Progress, Role, TableOptions
+from ._table_options import FileFacts, Progress, Role, TableOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -133,12 +133,12 @@ def _label(value: Any, read: Callable[[Any], float] | None) -> str:
 
 
 def read_columns(
-    frame: pd.DataFrame, options: TableOptions, found: Found, progress: Progress
+    frame: pd.DataFrame, options: TableOptions, facts: FileFacts, progress: Progress
 ) -> tuple[list[TableColumn], list[str]]:
     """Return the columns, and notes on how their numbers are written."""
     raw: list[tuple[str, list[Any], Rows, bool]] = []
     for j, (name, cells) in enumerate(frame.items()):
-        raw.append((str(name), *_once_each(cells, options.na, found.spelling.get(str(name)) == "NA")))
+        raw.append((str(name), *_once_each(cells, options.na, facts.spelling.get(str(name)) == "NA")))
         progress(j / frame.shape[1] / 4)
     units = [unit_of(values) if texts else "" for _, values, _, texts in raw]
     plain = [[v.removesuffix(u) for v in each[1]] if u else each[1] for u, each in zip(units, raw, strict=True)]
@@ -146,13 +146,13 @@ def read_columns(
     file_sign = options.decimal or "".join(sorted({sign for each in signs for sign in each}, reverse=True))
     columns, notes = [], dict[str, None]()
     for j, ((name, values, codes, texts), sign) in enumerate(zip(raw, signs, strict=True)):
-        unit = units[j] or found.spelling.get(name, "")
-        read = _reader(plain[j], unit, sign, file_sign, found, options) if texts else float
+        unit = units[j] or facts.spelling.get(name, "")
+        read = _reader(plain[j], unit, sign, file_sign, facts, options) if texts else float
         made = TableColumn(name, values, codes, read, unit=units[j])
-        first = j == 0 and (found.unnamed or (found.header is False and frame.shape[1] > 2 and _one_by_one(made)))
+        first = j == 0 and (facts.unnamed or (facts.header is False and frame.shape[1] > 2 and _one_by_one(made)))
         columns.append(_with_role(made, frame, first, texts, name in options.leave_out, name == options.target))
         if texts and columns[-1].role == "numbers":
-            unsure = [] if sign or file_sign or options.thousands else [*_unsure(columns[-1], found)]
+            unsure = [] if sign or file_sign or options.thousands else [*_unsure(columns[-1], facts)]
             notes |= dict.fromkeys((*_written(columns[-1]), *unsure))
         progress((1 + j / frame.shape[1]) / 4)
     return columns, list(notes)
@@ -170,8 +170,8 @@ def _once_each(cells: pd.Series, na: Sequence[str], called_na: bool) -> tuple[li
         codes, values = np.asarray(cells.cat.codes, np.intp), kind.categories.tolist()
     elif kind.kind in "iuf":
         gone = [float(word) for word in na if is_number(word)]
-        found, unique = pd.factorize(_native(cells.mask(cells.isin(gone))) if gone else _native(cells))
-        return np.asarray(unique, np.float64).tolist(), np.asarray(found, np.intp), False
+        codes, unique = pd.factorize(_native(cells.mask(cells.isin(gone))) if gone else _native(cells))
+        return np.asarray(unique, np.float64).tolist(), np.asarray(codes, np.intp), False
     else:
         try:
             codes, distinct = pd.factorize(_native(cells))
@@ -206,16 +206,16 @@ def _signs(texts: Sequence[str]) -> str:
 
 
 def _reader(
-    texts: Sequence[str], unit: str, sign: str, file_sign: str, found: Found, options: TableOptions
+    texts: Sequence[str], unit: str, sign: str, file_sign: str, facts: FileFacts, options: TableOptions
 ) -> Callable[[str], float]:
     """Return what reads the numbers of a column: by its own decimal sign, else that of the others."""
     if not sign:
-        usual = found.decimal if any("," in text for text in texts) else "."
+        usual = facts.decimal if any("," in text for text in texts) else "."
         hundreds = sum(_HUNDREDS.fullmatch(text) is not None for text in texts)
         if file_sign != "," and hundreds and (usual == "." or ODD * hundreds >= len(texts)):
             usual = "."  # 3,432 beside 355 is written with thousands; between semicolons, one beside many may be whole
-        told = file_sign == "." or (file_sign == "," and found.decimal == ",")  # beside commas, points are decimal
-        sign = file_sign if told else usual
+        clear = file_sign == "." or (file_sign == "," and facts.decimal == ",")  # beside commas, points are decimal
+        sign = file_sign if clear else usual
     decimal = options.decimal or (sign if len(sign) == 1 else "")
     return lambda text: number(text.removesuffix(unit), decimal, options.thousands)
 
@@ -223,28 +223,28 @@ def _reader(
 def unit_of(texts: Sequence[str]) -> str:
     """Return the unit that stands behind each number of a column; "" where none does."""
     numbers = (_IN_UNITS.fullmatch(text) for text in texts if text.lower() not in NO_NUMBER)
-    units = {found[1] if found else "" for found in numbers}
+    units = {match[1] if match else "" for match in numbers}
     return units.pop() if len(units) == 1 else ""
 
 
 def _written(column: TableColumn) -> Iterator[str]:
     """Yield what is worth knowing of how the numbers of a column are written."""
-    said = False
+    mentioned = False
     for text in column.values:
         value = column.read(text)
         if text in column.odd or (is_number(text) and value == float(text)):
             continue
         if _COMMA.fullmatch(text) and value == float(text.replace(",", ".")):
             yield "Commas in numbers are read as decimal points."
-        elif not said:
-            said = True
+        elif not mentioned:
+            mentioned = True
             yield f"Column {in_quotes(column.name)}: {in_quotes(text)} is read as {value:g}, and others likewise."
 
 
-def _unsure(column: TableColumn, found: Found) -> Iterator[str]:
+def _unsure(column: TableColumn, facts: FileFacts) -> Iterator[str]:
     """Yield what may be thousands or decimals: three digits behind a comma, beside hundreds that have none."""
     values = [text for text in column.values if isfinite(column.read(text))]
-    apart = [text for text in values if "," in text or (found.decimal == "," and "." in text)]
+    apart = [text for text in values if "," in text or (facts.decimal == "," and "." in text)]
     hundreds = [text for text in values if _HUNDREDS.fullmatch(text.removesuffix(column.unit))]
     if apart and hundreds:
         read = f"{in_quotes(apart[0])} beside {in_quotes(hundreds[0])} is read as {column.read(apart[0]):g}"

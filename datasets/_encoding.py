@@ -58,7 +58,7 @@ def guess(data: bytes) -> tuple[str, tuple[str, ...]]:
     words = {coding: _words(start, coding) for coding in (*_LATIN, *_ALPHABETS, *_SIGNS)}
     if words["koi8-u"] == words["koi8-r"]:  # without the letters in which they differ
         words["koi8-u"] = []
-    odds = {coding: max(_likelihood(found, coding)) for coding, found in words.items() if found}
+    odds = {coding: max(_likelihood(letters, coding)) for coding, letters in words.items() if letters}
     able = [coding for coding in sorted(odds, key=lambda coding: -odds[coding]) if _decodes(data, coding)]
     if not able:
         return "cp1252", ()
@@ -91,7 +91,7 @@ def _likelihood(words: list[str], coding: str) -> list[float]:
 
 
 def _letters(words: list[str]) -> list[tuple[str, int, str]]:
-    return [(word, found.start(), found[0]) for word in words for found in _BEYOND.finditer(word)]
+    return [(word, match.start(), match[0]) for word in words for match in _BEYOND.finditer(word)]
 
 
 def _of_letter(letter: str, alphabet: str, latin: bool) -> float:

@@ -24,7 +24,7 @@ from ._read_parquet import read_parquet
 from ._read_text import read_text
 from ._several import read_several
 from ._source import read_source
-from ._table_options import Found, Progress, TableOptions, refuse_unused
+from ._table_options import FileFacts, Progress, TableOptions, refuse_unused
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -216,21 +216,21 @@ def _parsed(
     refuse_unused(options, options_of(content, inner), name)
     if form is not None:
         return PurePath(inner).stem, form.read(content, name, options, report, gram_cells)
-    frame, found = _frame(content, name, options, lambda fraction: report(READ * fraction))
-    made = dataset_from_frame(frame, options, name, found, lambda fraction: report(READ + (1.0 - READ) * fraction))
+    frame, facts = _frame(content, name, options, lambda fraction: report(READ * fraction))
+    made = dataset_from_frame(frame, options, name, facts, lambda fraction: report(READ + (1.0 - READ) * fraction))
     return PurePath(inner).stem, made
 
 
 def _frame(
     content: bytes, name: str, options: TableOptions, progress: Progress, fewest: int = 2
-) -> tuple[pd.DataFrame, Found]:
+) -> tuple[pd.DataFrame, FileFacts]:
     read = TABLES.get(table_format(content, name))
     return read(content, name, options, progress) if read else read_text(content, name, options, progress, fewest)
 
 
 def read_frame(
     data: bytes, filename: str, options: TableOptions, names: Sequence[str], target: str
-) -> tuple[pd.DataFrame, Found] | Dataset:
+) -> tuple[pd.DataFrame, FileFacts] | Dataset:
     """Return the rows of a table as they stand in a file, and how they are written; what is no table as a data set."""
     name, report = named(filename), lambda _fraction: None
     if not data.strip():
@@ -243,9 +243,9 @@ def read_frame(
     if form is None:
         return _frame(content, name, options, report, fewest=1)
     if form in (arff, json):
-        return form.frame_of(content, name, report)[0], Found()
+        return form.frame_of(content, name, report)[0], FileFacts()
     if form is libsvm:
-        return libsvm.frame_of(content, name, names, target), Found()
+        return libsvm.frame_of(content, name, names, target), FileFacts()
     if content.startswith(npz.ARRAY):
-        return npz.frame_of(npz.arrays_in(content, name, LIMITS.cells)[name], name), Found()
+        return npz.frame_of(npz.arrays_in(content, name, LIMITS.cells)[name], name), FileFacts()
     return read_dataset_bytes(data, filename)

@@ -24,7 +24,7 @@ from ._dataset import Array, DataError, Dataset
 from ._gram_files import together
 from ._labels import MOST_CLASSES, code_labels
 from ._symmetric import matrix_apart, without_labels
-from ._table_options import FILL, LEAVE_OUT, Found, Progress, Role, TableOptions, TableSummary
+from ._table_options import FILL, LEAVE_OUT, FileFacts, Progress, Role, TableOptions, TableSummary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +64,7 @@ def dataset_from_frame(
     frame: pd.DataFrame,
     options: TableOptions | None = None,
     name: str = "the table",
-    found: Found | None = None,
+    facts: FileFacts | None = None,
     progress: Progress = lambda _fraction: None,
 ) -> Dataset:
     """Return the data set that a DataFrame holds, with the summary of what was done to it.
@@ -73,36 +73,36 @@ def dataset_from_frame(
     where they are.
     """
     try:
-        return _dataset(frame, options or TableOptions(), name, found or Found(), progress)
+        return _dataset(frame, options or TableOptions(), name, facts or FileFacts(), progress)
     except DataError as error:
         error.columns = tuple(map(str, frame.columns[:MOST_OFFERED]))
         raise
 
 
-def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, found: Found, progress: Progress) -> Dataset:
-    kernel = None if found.grams else matrix_apart(frame, options.target)
+def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, facts: FileFacts, progress: Progress) -> Dataset:
+    kernel = None if facts.grams else matrix_apart(frame, options.target)
     if kernel is not None:
         if len(kernel[2]) == kernel[1].shape[1]:
             raise without_labels(name, len(kernel[0]))
-        frame, found = kernel[1], replace(found, grams={name: kernel[0][None]})
+        frame, facts = kernel[1], replace(facts, grams={name: kernel[0][None]})
     ends = " ".join(frame.columns[:2]).lower().replace("_", "") if frame.shape[1] in (2, 3) else ""
     joined = ends in _ENDS and frame.iloc[:, 0].map(str).isin(frame.iloc[:, 1].map(str)).any()
     if joined and not target_name(frame.columns[-1]):
-        found = replace(found, assumed=(*found.assumed, _EDGES))
-    if frame.shape[1] < 2 and not found.grams:
-        said = f"{name} has one column; expected at least one column to learn from and one to predict."
-        raise DataError(" ".join([said, *found.assumed]))
+        facts = replace(facts, assumed=(*facts.assumed, _EDGES))
+    if frame.shape[1] < 2 and not facts.grams:
+        problem = f"{name} has one column; expected at least one column to learn from and one to predict."
+        raise DataError(" ".join([problem, *facts.assumed]))
     check_size(name, *frame.shape)
     check_columns(options, list(frame.columns), name)
     if not len(frame):
         raise DataError(f"{name} has a header and no rows below it.")
-    columns, written = read_columns(frame, options, found, progress)
-    marker, tested, tests = _tested(columns, options, found, name)
+    columns, written = read_columns(frame, options, facts, progress)
+    marker, tested, tests = _tested(columns, options, facts, name)
     columns = [replace(each, role="nothing", aside=_TESTED) if each is marker else each for each in columns]
     targets = _targets(columns, options.leave_out)
     label = next(each for each in columns if each.name == (options.target or targets[0]))
     used = [each for each in columns if each is not label and not each.aside]
-    if not (used or found.grams):
+    if not (used or facts.grams):
         reasons = [f"{column(each.name)}: {each.aside}" for each in columns if each is not label][:3]
         what = "Choose another target, or give columns of numbers or of words that come again"
         raise DataError(f"{name} has nothing to predict {column(label.name)} from: {'; '.join(reasons)}. {what}.")
@@ -111,40 +111,40 @@ def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, found: Found
     codes, inverse = np.unique(label.codes[kept.rows], return_inverse=True)
     texts = label.texts()
     labels = code_labels([texts[code] for code in codes], column(label.name), inverse, options.task)
-    told = tuple(text for text in found.assumed if not _ASSUMED.search(text))
+    assumed = tuple(text for text in facts.assumed if not _ASSUMED.search(text))
     tested = None if tested is None else tested[kept.rows]
     apart = () if tested is None else (f"{int(tested.sum()):,} of {len(tested):,} rows are tested, not trained on.",)
-    done = (*told, *written, *kept.notes, *apart, *_column_notes(columns, label, kept.missing))
+    done = (*assumed, *written, *kept.notes, *apart, *_column_notes(columns, label, kept.missing))
     comma = ["decimal comma"] if any(each.startswith("Commas in") for each in written) else []
-    dialect = ", ".join([*filter(None, [found.dialect]), *comma, f"{len(frame):,} rows"])
+    dialect = ", ".join([*filter(None, [facts.dialect]), *comma, f"{len(frame):,} rows"])
     test = options.test if marker is None else marker.name
-    shown = replace(options, target=label.name, missing=kept.missing, header=found.header, test=test)
-    absent = None if found.absent is None else found.absent[kept.rows]
+    shown = replace(options, target=label.name, missing=kept.missing, header=facts.header, test=test)
+    absent = None if facts.absent is None else facts.absent[kept.rows]
     lacking = 0 if absent is None else int(absent.any(axis=1).sum())
     summary = TableSummary(
-        shown, targets, kept.gaps, len(frame), found.named, done, dialect, found.sheets,
+        shown, targets, kept.gaps, len(frame), facts.named, done, dialect, facts.sheets,
         _roles(columns, label, labels.task), _first(frame), tests, lacking,
         {each.name: each.spelling for each in (*used, label) if each.spelling},
     )  # fmt: skip
     features = tuple(feature for each in used for feature in each.names)
-    given: dict[str, Any] = {} if not found.grams else kernels_of(found.grams, kept.rows)
+    given: dict[str, Any] = {} if not facts.grams else kernels_of(facts.grams, kept.rows)
     dataset = labels.dataset(name, _values(used, kept.rows, progress), feature_names=features, **given)
     unit = (f"The target is in {label.unit}.",) if label.unit and labels.task == "regression" else ()
     guessed = unit if options.target is not None else (f"The target is {column(label.name)}.", *unit)
     if options.target is None and _GENES.match(columns[0].name) and columns[0].aside:
         guessed += ("Each row is a sample: where the columns are, as in tables of genes, turn the table first.",)
-    notes = (*dataset.notes, *filter(_ASSUMED.search, found.assumed), *guessed, *done)
+    notes = (*dataset.notes, *filter(_ASSUMED.search, facts.assumed), *guessed, *done)
     return replace(dataset, notes=notes, table=summary, held_out=tested, absent=absent)
 
 
 def _tested(
-    columns: Sequence[TableColumn], options: TableOptions, found: Found, name: str
+    columns: Sequence[TableColumn], options: TableOptions, facts: FileFacts, name: str
 ) -> tuple[TableColumn | None, NDArray[np.bool_] | None, tuple[str, ...]]:
     """Return the column that says which rows are tested, these rows, and what else may say it."""
     able = {each.name: rows for each in columns if (rows := _test_rows(each)) is not None}
-    tests = (*able, *found.tests)
-    if found.held_out is not None:
-        return None, found.held_out, tests
+    tests = (*able, *facts.tests)
+    if facts.held_out is not None:
+        return None, facts.held_out, tests
     sure = (each.name for each in columns if each.name.lower() in _CALLED or {*map(str.lower, each.texts())} <= _PARTS)
     free = [name for name in sure if name in able and name not in (options.target, *options.leave_out)]
     wanted = options.test or next(iter(free), None)
@@ -208,7 +208,7 @@ def _column_notes(columns: Sequence[TableColumn], label: TableColumn, missing: s
 def _roles(columns: Sequence[TableColumn], label: TableColumn, task: str) -> tuple[tuple[str, Role, str], ...]:
     """Return what each column became, in a few words."""
 
-    def said(each: TableColumn) -> tuple[str, Role, str]:
+    def became(each: TableColumn) -> tuple[str, Role, str]:
         if each is label:
             return each.name, "target", "target: numbers" if task == "regression" else "target: classes"
         if each.aside:
@@ -217,7 +217,7 @@ def _roles(columns: Sequence[TableColumn], label: TableColumn, task: str) -> tup
         words = f"words as {counted(len(each.names), 'column')}"
         return each.name, each.role, "number" if each.role == "numbers" else words
 
-    return tuple(map(said, columns))
+    return tuple(map(became, columns))
 
 
 def _first(frame: pd.DataFrame) -> tuple[tuple[str, ...], ...]:
@@ -285,8 +285,8 @@ def _kept(label: TableColumn, used: Sequence[TableColumn], asked: str | None) ->
         return _Kept(np.flatnonzero(labelled), FILL, gaps, notes)
     if not whole.any():
         raise DataError("A value is missing in every row: fill in the missing values instead of leaving rows out.")
-    said = f"{_counted(gaps)} left out, where a value is missing."
-    return _Kept(np.flatnonzero(whole), LEAVE_OUT, gaps, (*notes, said))
+    note = f"{_counted(gaps)} left out, where a value is missing."
+    return _Kept(np.flatnonzero(whole), LEAVE_OUT, gaps, (*notes, note))
 
 
 def _counted(rows: int) -> str:
@@ -323,4 +323,4 @@ def from_frame(data: Any, options: TableOptions, name: str) -> Dataset:
     parts = (key if isinstance(key, tuple) else (key,) for key in frame.columns)
     names, notes = unique_names([" ".join(str(part) for part in key if part != "") for key in parts], name)
     frame = frame.set_axis(names, axis=1).set_axis(range(1, len(frame) + 1), axis=0)
-    return dataset_from_frame(frame, options, name, Found(assumed=tuple(notes)))
+    return dataset_from_frame(frame, options, name, FileFacts(assumed=tuple(notes)))

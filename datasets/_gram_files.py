@@ -75,7 +75,7 @@ def mapped(file: Path) -> NDArray[Any]:
 
 def left_in_files(paths: Sequence[str | os.PathLike[str]]) -> dict[Path, GramFiles]:
     """Return those of some files that hold square matrices, where they are too large together to be read."""
-    found = {}
+    large = {}
     for path in map(Path, paths):
         if path.suffix.lower() == ".npy":
             try:
@@ -86,8 +86,8 @@ def left_in_files(paths: Sequence[str | os.PathLike[str]]) -> dict[Path, GramFil
             beside = m == 1 or array.flags.c_contiguous  # not with the numbers of several matrices in turn
             if array.dtype.kind in "biuf" and beside and len(sides) == 2 and sides[0] == sides[1] > 1:
                 every = np.arange(sides[0])
-                found[path] = GramFiles(tuple((path.absolute(), k) for k in range(m)), every, every)
-    return found if sum(os.path.getsize(path) for path in found) > LARGE else {}
+                large[path] = GramFiles(tuple((path.absolute(), k) for k in range(m)), every, every)
+    return large if sum(os.path.getsize(path) for path in large) > LARGE else {}
 
 
 def together(kernels: Sequence[Any]) -> Any:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ._cells import NO_NUMBER, in_quotes, is_measured, is_missing, is_number
 from ._dataset import DataError
 from ._frame import check_columns, unique_names
-from ._table_options import MOST_ABOVE, Found, TableOptions
+from ._table_options import MOST_ABOVE, FileFacts, TableOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,14 +108,14 @@ def _joined(rows: Sequence[Row]) -> tuple[str, ...]:
     last, names = "", []
     for top, low in zip(over, under, strict=True):
         last = top or last
-        told = under.count(low) > 1 or not low  # its group tells it from others
-        names.append(f"{last if told and (low or top) else ''} {low}".strip())
+        grouped = under.count(low) > 1 or not low  # its group tells it from others
+        names.append(f"{last if grouped and (low or top) else ''} {low}".strip())
     return tuple(names)
 
 
 def named(
-    cells: pd.DataFrame, rows: NameRows, options: TableOptions, name: str, found: Found
-) -> tuple[pd.DataFrame, Found]:
+    cells: pd.DataFrame, rows: NameRows, options: TableOptions, name: str, facts: FileFacts
+) -> tuple[pd.DataFrame, FileFacts]:
     """Return the values of a table under the names of its columns; rows and columns that are none are left out."""
     names, _ = unique_names(rows.names, name)
     frame, notes = cells.iloc[rows.begin :], [*rows.notes]
@@ -131,11 +131,11 @@ def named(
         frame = frame.iloc[:-1]
     check_columns(options, names, name)
     return frame, replace(
-        found,
+        facts,
         header=rows.header,
         named=False,
         unnamed=bool(rows.header) and not rows.names[kept[0]] if kept else False,
-        assumed=(*found.assumed, *notes, *twice),
+        assumed=(*facts.assumed, *notes, *twice),
     )
 
 

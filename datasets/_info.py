@@ -126,7 +126,7 @@ def tables() -> dict[str, TableInfo]:
     def given(value: Any) -> Any:
         return tuple(value) if isinstance(value, list) else value
 
-    return {name: _card(name, **{key: given(each) for key, each in said.items()}) for name, said in cards.items()}
+    return {name: _card(name, **{key: given(each) for key, each in card.items()}) for name, card in cards.items()}
 
 
 def _text(name: str) -> str:

@@ -17,7 +17,7 @@ from ._columns import TableColumn, read_columns
 from ._dataset import Array, DataError, Dataset
 from ._files import read_frame
 from ._frame import unique_names
-from ._table_options import Found, TableOptions
+from ._table_options import FileFacts, TableOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,20 +35,20 @@ class NewTable:
 
     @classmethod
     def of(
-        cls, frame: pd.DataFrame, found: Found | None = None, options: TableOptions | None = None,
+        cls, frame: pd.DataFrame, facts: FileFacts | None = None, options: TableOptions | None = None,
         spelling: Mapping[str, str] | None = None,
     ) -> NewTable:  # fmt: skip
-        """Return the table of a frame, `found` being what its file tells of it, `options` how its cells are read."""
+        """Return the table of a frame, `facts` being what its file tells of it, `options` how its cells are read."""
         names, _ = unique_names([str(name) for name in frame.columns], "the table")
         frame = frame.set_axis(names, axis=1)
-        found = replace(found or Found(), spelling=spelling or {})
-        made, _ = read_columns(frame, options or TableOptions(), found, lambda _fraction: None)
+        facts = replace(facts or FileFacts(), spelling=spelling or {})
+        made, _ = read_columns(frame, options or TableOptions(), facts, lambda _fraction: None)
         for each in made:
-            known = found.spelling.get(each.name, "NA")
+            known = facts.spelling.get(each.name, "NA")
             if each.unit and known not in (each.unit, "NA"):
-                said = f"is in {each.unit}, and the model learned it in {known}: convert it."
-                raise DataError(f"{column(each.name).capitalize()} {said}")
-        return cls(frame, {each.name: each for each in made}, found.spelling)
+                problem = f"is in {each.unit}, and the model learned it in {known}: convert it."
+                raise DataError(f"{column(each.name).capitalize()} {problem}")
+        return cls(frame, {each.name: each for each in made}, facts.spelling)
 
     @classmethod
     def read(
@@ -88,15 +88,15 @@ class NewTable:
         made = self.columns.get(name)
         if made is None:
             return [""] * len(self.frame)
-        said = [*made.texts(), ""]
-        return [said[code] for code in made.codes]
+        texts = [*made.texts(), ""]
+        return [texts[code] for code in made.codes]
 
 
 def _values(made: TableColumn, word: str | None, spelling: Mapping[str, str], notes: list[str]) -> Array:
     """Return the numbers of a column, or where a word stands in it."""
     if word is not None:
-        said = [float(word in (text, str(value))) for text, value in zip(made.texts(), made.values, strict=True)]
-        return np.array([*said, np.nan])[made.codes]
+        matches = [float(word in (text, str(value))) for text, value in zip(made.texts(), made.values, strict=True)]
+        return np.array([*matches, np.nan])[made.codes]
     numbers = np.array([*map(made.read, made.values), np.nan])
     numbers[~np.isfinite(numbers)] = np.nan
     wrong = [in_quotes(str(value)) for value, x in zip(made.values, numbers[:-1], strict=True) if np.isnan(x)]

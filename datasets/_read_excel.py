@@ -22,7 +22,7 @@ from ._cells import in_quotes
 from ._columns import cell_text
 from ._dataset import DataError
 from ._header import SAMPLE, heading, named
-from ._table_options import Found, Progress, TableOptions
+from ._table_options import FileFacts, Progress, TableOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +38,7 @@ _UNREAD = re.compile(r"xl/(calcChain|chart|comments|drawings|externalLinks|pivot
 _IN_ONE_PIECE = ((b"<!--", b"-->"), (b"<?", b"?>"), (b"<![CDATA[", b"]]>"))
 
 
-def read_excel(data: bytes, name: str, options: TableOptions, progress: Progress) -> tuple[pd.DataFrame, Found]:
+def read_excel(data: bytes, name: str, options: TableOptions, progress: Progress) -> tuple[pd.DataFrame, FileFacts]:
     """Read a sheet."""
     if find_spec("openpyxl") is None:
         raise DataError("This is an Excel file. Save it as CSV, or install mklviz[excel].")
@@ -69,7 +69,7 @@ def read_excel(data: bytes, name: str, options: TableOptions, progress: Progress
         notes.insert(0, f"The sheet {in_quotes(title)} is read, of {len(sheets)}.")
     rows = heading(cells.iloc[:SAMPLE].to_numpy().tolist(), cells.index[:SAMPLE].tolist(), options.header)
     dialect = f"the sheet {in_quotes(title)}"
-    return named(cells, rows, options, name, Found(assumed=tuple(notes), dialect=dialect, sheets=tuple(sheets)))
+    return named(cells, rows, options, name, FileFacts(assumed=tuple(notes), dialect=dialect, sheets=tuple(sheets)))
 
 
 def _unpacked(data: bytes, name: str) -> io.BytesIO:

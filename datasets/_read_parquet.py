@@ -13,7 +13,7 @@ from ._bounds import LONGEST, UNPACKED, check_size, check_unpacked, reading
 from ._cells import column
 from ._dataset import DataError
 from ._frame import unique_names
-from ._table_options import Found, Progress, TableOptions
+from ._table_options import FileFacts, Progress, TableOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,7 @@ _DAMAGED = "{} is a damaged Parquet file"
 _PREFIXES = 7  # the encoding DELTA_BYTE_ARRAY: a value may be as long as all of its page
 
 
-def read_parquet(data: bytes, name: str, options: TableOptions, progress: Progress) -> tuple[pd.DataFrame, Found]:
+def read_parquet(data: bytes, name: str, options: TableOptions, progress: Progress) -> tuple[pd.DataFrame, FileFacts]:
     """Read a table, under the names of its columns."""
     if find_spec("pyarrow") is None:
         raise DataError("This is a Parquet file. Save it as CSV, or install mklviz[parquet].")
@@ -48,7 +48,7 @@ def read_parquet(data: bytes, name: str, options: TableOptions, progress: Progre
     frame.index = pd.RangeIndex(1, len(frame) + 1)
     notes = [f"The {column(word)} is left out: it holds lists or tables of their own." for word in nested]
     frame.columns, twice = unique_names(names, name)
-    return frame, Found(assumed=(*notes, *twice), dialect="Parquet")
+    return frame, FileFacts(assumed=(*notes, *twice), dialect="Parquet")
 
 
 def _once_each(data: bytes, file: Any, names: Sequence[str], name: str) -> list[str]:

@@ -16,12 +16,12 @@ from ._dataset import DataError
 from ._dialect import ONE_SIGN, SEPARATORS, decode, find_separator, read_separator, split
 from ._frame import check_columns, unique_names
 from ._header import SAMPLE, header_is_first, heading, named
-from ._table_options import Found, Progress, TableOptions
+from ._table_options import FileFacts, Progress, TableOptions
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_SAID = re.compile(r"sep=(.)\s*", re.IGNORECASE)  # by Excel, in the first line
+_SEPARATOR_LINE = re.compile(r"sep=(.)\s*", re.IGNORECASE)  # by Excel, in the first line
 _QUOTED = re.compile(r'\s*"([^"]|"")*"\s*')
 _OF_GEO = ("^DATABASE", "^SERIES", "^SAMPLE", "^PLATFORM", "^DATASET", "!Series_", "!Sample_", "!dataset_")
 WIDTHS = "widths"
@@ -30,7 +30,7 @@ _OPEN = re.compile(r"EOF inside string starting at row (\d+)")
 _TOO_LONG = re.compile(r"[Ll]ine (\d+): expected \d+ fields, saw (\d+)")
 
 
-class _Told(io.StringIO):
+class _TextReader(io.StringIO):
     """A text that tells how much of it was read."""
 
     progress: Progress = staticmethod(lambda _fraction: None)
@@ -43,7 +43,7 @@ class _Told(io.StringIO):
 
 def read_text(
     data: bytes, name: str, options: TableOptions, progress: Progress, fewest: int = 2
-) -> tuple[pd.DataFrame, Found]:
+) -> tuple[pd.DataFrame, FileFacts]:
     """Return the table in a text of so many columns; how it is written is found out where the options say nothing."""
     text, called, notes = decode(data, name, options.encoding)
     text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -62,12 +62,12 @@ def read_text(
             f"{name} is a file of GEO, whose rows are genes and whose columns are samples: turn its table, so that each"
             " sample is a row, and add a column that says its class."
         )
-    said = _SAID.fullmatch(lines[0])
-    remarks = _remarks(lines, bool(said))
+    line = _SEPARATOR_LINE.fullmatch(lines[0])
+    remarks = _remarks(lines, bool(line))
     table = lines[remarks:]
     fixed = options.sep == WIDTHS
     asked = options.sep and not fixed
-    separator = read_separator(str(options.sep)) if asked else said[1] if said else find_separator(table, name)
+    separator = read_separator(str(options.sep)) if asked else line[1] if line else find_separator(table, name)
     if separator == " " and not asked and _one_in_units(text.split("\n")[remarks:]):
         separator = ","  # one column, such as 1000 g
     if fixed or (not options.sep and separator == " " and _ragged(split(table, separator))):
@@ -80,7 +80,7 @@ def read_text(
         rows = split(table, separator)
     if not any(map(any, rows)):
         raise DataError(f"{name} is empty; expected a row of column names, then rows of values.")
-    above = [] if remarks == bool(said) else _names_in_remark(lines[remarks - 1], separator, rows)
+    above = [] if remarks == bool(line) else _names_in_remark(lines[remarks - 1], separator, rows)
     if above:
         remarks -= 1
         rows.insert(0, above)
@@ -94,15 +94,14 @@ def read_text(
     padded = {
         k: [*row[:width], *[""] * (width - len(row))] for k, row in enumerate(rows, remarks + 1) if any(row[:width])
     }
-    found = heading([*padded.values()], [*padded], options.header)
-    check_columns(options, unique_names(found.names, name)[0], name)
+    heads = heading([*padded.values()], [*padded], options.header)
+    check_columns(options, unique_names(heads.names, name)[0], name)
     rest = text[len(below) + bool(remarks) :]
     frame, skipped = _parsed(rest.lstrip("#% ") if above else rest, separator, width, name, remarks, progress)
     frame = frame[(frame.to_numpy() != "").any(axis=1)]
     between = "fixed widths" if fixed else SEPARATORS.get(separator, f"separated by {separator}")
-    dialect = [between, *([called] if called else [])]
-    said_first = Found(assumed=(*notes, *skipped), dialect=", ".join(dialect), decimal="." if separator == "," else ",")
-    return named(frame, found, options, name, said_first)
+    dialect, decimal = ", ".join([between, *([called] if called else [])]), "." if separator == "," else ","
+    return named(frame, heads, options, name, FileFacts(assumed=(*notes, *skipped), dialect=dialect, decimal=decimal))
 
 
 def _first_lines(text: str) -> list[str]:
@@ -176,13 +175,13 @@ def _parsed(
     check_size(name, text.count("\n"), width)
     if len(separator) > 1:
         text, separator = text.replace(separator, ONE_SIGN), ONE_SIGN
-    told = _Told(text)
-    told.progress, told.letters = progress, len(text)
-    with warnings.catch_warnings(record=True) as said:
+    reader = _TextReader(text)
+    reader.progress, reader.letters = progress, len(text)
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             frame = pd.read_csv(
-                told,
+                reader,
                 sep=r"\s+" if separator == " " else separator,
                 header=None,
                 names=range(width),
@@ -198,8 +197,8 @@ def _parsed(
             open_at = _OPEN.search(str(error))
             quote = f"a quote is opened below row {above + int(open_at[1])} and not closed" if open_at else ""
             raise DataError(f"{name} cannot be read as a table: {quote or reason_of(error)}.") from None
-    found = [pair for each in said for pair in _TOO_LONG.findall(str(each.message))]
-    wrong = {above + int(row): cells for row, cells in found}
+    too_long = [pair for each in caught for pair in _TOO_LONG.findall(str(each.message))]
+    wrong = {above + int(row): cells for row, cells in too_long}
     if len(wrong) > max(1, len(frame) // 50):
         row, cells = next(iter(wrong.items()))
         what = "Mend it, or say what is between columns: sep, which is widths where they stand below each other"

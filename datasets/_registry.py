@@ -83,8 +83,8 @@ def _find(name: str) -> ModuleType | TableInfo:
 
 def describe_dataset(name: str) -> DatasetInfo:
     """Return the card of one data set, or raise `DataError` if there is none of that name."""
-    found = _find(name)
-    info = getattr(found, "INFO", found)
+    module = _find(name)
+    info = getattr(module, "INFO", module)
     if isinstance(info, DatasetInfo):
         return info
     dataset = load_dataset(name)

@@ -27,12 +27,12 @@ from ._formats import _arrays, arff, format_of, json, libsvm, matlab, matrix, np
 from ._frame import dataset_from_frame
 from ._gram_files import GramFiles
 from ._symmetric import matrix_apart
-from ._table_options import AVERAGE, FILL, LEAVE_OUT, Found, Progress, TableOptions, refuse_unused
+from ._table_options import AVERAGE, FILL, LEAVE_OUT, FileFacts, Progress, TableOptions, refuse_unused
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FrameReader = Callable[[bytes, str, TableOptions, Progress], "tuple[pd.DataFrame, Found]"]
+FrameReader = Callable[[bytes, str, TableOptions, Progress], "tuple[pd.DataFrame, FileFacts]"]
 
 _LABEL = "label"
 _INDEX = "index"
@@ -67,8 +67,8 @@ def read_several(
         called = path.name if path.suffix.lower() in _APART else path.stem
         stem = _free(called, {*frames, *(key.partition(".")[0] for key in arrays)})
         large = isinstance(data, GramFiles)
-        found = {filename: data} if large else _arrays_of(data, filename, gram_cells)
-        if found is None:
+        arrays_here = {filename: data} if large else _arrays_of(data, filename, gram_cells)
+        if arrays_here is None:
             frame = _frame_in(data, filename, alone, progress, read_frame)
             kernel = matrix_apart(frame, options.target if options.target in frame else None)
             if kernel is not None and len(kernel[2]) == kernel[1].shape[1]:  # alone, or with names of samples
@@ -77,10 +77,10 @@ def read_several(
             else:
                 frames[stem] = frame
         else:
-            one = next(iter(found.values())) if len(found) == 1 else None
+            one = next(iter(arrays_here.values())) if len(arrays_here) == 1 else None
             square = one is not None and one.ndim == 2 and one.shape[0] == one.shape[1]
             samples[stem] = matrix.names_in(data) if square and b"\0" not in data[:1000] else []
-            arrays |= {stem: one} if one is not None else {f"{stem}.{key}": array for key, array in found.items()}
+            arrays |= {stem: one} if one is not None else {f"{stem}.{key}": array for key, array in arrays_here.items()}
         progress(k / len(files))
     if not frames and not any(array.size > 1 for array in arrays.values()):
         raise DataError(f"{name} is made of {len(files)} files without a table: {listed([key for key, _ in files])}.")
@@ -103,16 +103,16 @@ def read_several(
     order = next((samples[stem] for stem in kernels if samples.get(stem)), [])
     frames = {stem: _in_order(frame, order) for stem, frame in frames.items()}
     tests = tuple(frames) if len(frames) > 1 and len({tuple(frame.columns) for frame in frames.values()}) == 1 else ()
-    told = Found(held_out=held_out, tests=(*tests, *pairs), grams=kernels)
-    return _of_frames(frames, arrays[labels[0]] if labels else None, name, options, progress, told)
+    facts = FileFacts(held_out=held_out, tests=(*tests, *pairs), grams=kernels)
+    return _of_frames(frames, arrays[labels[0]] if labels else None, name, options, progress, facts)
 
 
 def _kernels(arrays: Mapping[str, NDArray[Any]], samples: Mapping[str, Sequence[str]]) -> dict[str, NDArray[Any]]:
     """Return the kernels (m, n, n) among some arrays, those with names of samples in the order of the first."""
-    found, order = dict[str, NDArray[Any]](), list[str]()
+    by_stem, order = dict[str, NDArray[Any]](), list[str]()
     for stem, array in arrays.items():
         if isinstance(array, GramFiles):
-            found[stem] = _arrays.checked(array)
+            by_stem[stem] = _arrays.checked(array)
             continue
         kernels = _arrays.kernels_in(array, None) if array.dtype.kind in "biuf" else None
         if kernels is None:
@@ -122,8 +122,8 @@ def _kernels(arrays: Mapping[str, NDArray[Any]], samples: Mapping[str, Sequence[
         if sorted(names) == sorted(order):
             rows = [names.index(name) for name in order]
             kernels = kernels[:, rows][:, :, rows] if rows else kernels
-        found[stem] = kernels
-    return found
+        by_stem[stem] = kernels
+    return by_stem
 
 
 def _in_order(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
@@ -169,8 +169,8 @@ def _frame_in(
         return libsvm.frame_of(data, filename, (), _LABEL)
     if form in (arff, json):
         return form.frame_of(data, filename, progress)[0].reset_index(drop=True)
-    frame, found = read_frame(data, filename, options, progress)
-    if found.unnamed and _INDEX not in frame:
+    frame, facts = read_frame(data, filename, options, progress)
+    if facts.unnamed and _INDEX not in frame:
         frame = frame.rename(columns={frame.columns[0]: _INDEX})  # which is what pandas does not write above it
     return frame.reset_index(drop=True)
 
@@ -200,8 +200,8 @@ def _stacked(
             )
         frames[train] = pd.concat([first, second[first.columns]], ignore_index=True)
     if len(counts) > 1:
-        said = "; ".join(f"{train:,} to train on and {test:,} to test" for train, test in sorted(counts))
-        raise DataError(f"The files have different numbers of rows: {said}.")
+        counted = "; ".join(f"{train:,} to train on and {test:,} to test" for train, test in sorted(counts))
+        raise DataError(f"The files have different numbers of rows: {counted}.")
     return np.repeat([False, True], counts.pop()) if counts else None
 
 
@@ -215,19 +215,19 @@ def _of_arrays(arrays: dict[str, NDArray[Any]], name: str) -> Dataset:
 
 def _of_frames(
     frames: dict[str, pd.DataFrame], labels: NDArray[Any] | None, name: str, options: TableOptions,
-    progress: Progress, found: Found,
+    progress: Progress, facts: FileFacts,
 ) -> Dataset:  # fmt: skip
     import pandas as pd
 
-    if found.held_out is not None:
-        whole = [stem for stem, frame in frames.items() if len(frame) == len(found.held_out)]
+    if facts.held_out is not None:
+        whole = [stem for stem, frame in frames.items() if len(frame) == len(facts.held_out)]
         lacking = [stem for stem in frames if stem not in (*whole, *_about(frames))]
         if lacking or not whole:
             raise DataError(
                 f"{[*lacking, *frames][0]} has no rows to test beside the others: give them as a file, too."
             )
         bearer = next((stem for stem in whole if stem not in _about(frames)), whole[0])
-        frames[bearer].insert(0, _HELD_OUT, found.held_out)
+        frames[bearer].insert(0, _HELD_OUT, facts.held_out)
     joined, parts, absent, notes = _joined(frames, options)
     held_out = joined.pop(_HELD_OUT).eq(True).to_numpy() if _HELD_OUT in joined else None
     if labels is not None:
@@ -241,7 +241,7 @@ def _of_frames(
         ends = {end for columns in parts.values() for end in (columns[0], columns[-1]) if end in called}
         meant = ends if called else alone
         options = replace(options, target=next(iter(meant)) if len(meant) == 1 else None)
-    for kernel, matrices in found.grams.items():
+    for kernel, matrices in facts.grams.items():
         if matrices.shape[1] != len(joined):
             raise DataError(
                 f"{kernel} is a kernel of {matrices.shape[1]:,} samples, and the table beside it has"
@@ -255,8 +255,8 @@ def _of_frames(
     if absent is not None and options.missing_view == AVERAGE:
         options = replace(options, missing=FILL)  # with what the kernels that have them are put in place of
     joined.index = pd.RangeIndex(1, len(joined) + 1)
-    found = replace(found, assumed=notes, held_out=held_out, absent=absent)
-    dataset = dataset_from_frame(joined, options, name, found, progress)
+    facts = replace(facts, assumed=notes, held_out=held_out, absent=absent)
+    dataset = dataset_from_frame(joined, options, name, facts, progress)
     target = None if dataset.table is None else dataset.table.options.target
     groups, shown = [], []
     for place, columns in enumerate(parts.values()):
@@ -331,9 +331,9 @@ def _called(tables: Mapping[str, pd.DataFrame], once: Mapping[Any, pd.Series]) -
 def _lacking(tables: Mapping[str, pd.DataFrame], everyone: int, missing_view: str | None) -> list[str]:
     """Return notes on the samples that tables lack."""
     means = {LEAVE_OUT: ", and left out", AVERAGE: _MEANS}
-    said, lengths = means.get(missing_view or "", ""), {stem: len(table) for stem, table in tables.items()}
+    means_then, lengths = means.get(missing_view or "", ""), {stem: len(table) for stem, table in tables.items()}
     return [
-        f"{everyone - length:,} of {everyone:,} samples are missing in the view {stem}{said}."
+        f"{everyone - length:,} of {everyone:,} samples are missing in the view {stem}{means_then}."
         for stem, length in lengths.items()
         if length < everyone
     ]
@@ -368,7 +368,7 @@ def _about(frames: Mapping[str, pd.DataFrame]) -> list[str]:
 def _in_all(tables: Mapping[str, pd.DataFrame], everyone: Any, target: str | None) -> dict[Any, pd.Series]:
     """Return what may be the target and says the same in all tables, with what it says of every sample."""
     first, *others = tables.values()
-    found = {}
+    agreed = {}
     for name in first.columns if others else ():
         meant = name == target or target_name(str(name)) or all(name == table.columns[-1] for table in tables.values())
         if not meant or not all(name in table for table in others):
@@ -381,8 +381,8 @@ def _in_all(tables: Mapping[str, pd.DataFrame], everyone: Any, target: str | Non
                 break
             values = values.where(values.notna(), theirs)
         else:
-            found[name] = values
-    return found
+            agreed[name] = values
+    return agreed
 
 
 def _identifiers(frames: Mapping[str, pd.DataFrame]) -> dict[str, str]:
@@ -390,22 +390,22 @@ def _identifiers(frames: Mapping[str, pd.DataFrame]) -> dict[str, str]:
     (stem, first), *others = frames.items()
     for called in first.columns if others else ():
         keys = first[called].map(_key)
-        found = {stem: called}
+        by_table = {stem: called}
         for other, frame in others:
             matching = [each for each in frame.columns if _may_match(called, each, keys)]
             least = max(_FEWEST * (called not in matching), min(len(frame), len(keys)) / 2)
             shared = next((each for each in matching if frame[each].map(_key).isin(keys).sum() >= least), None)
             if shared is not None:
-                found[other] = shared
-        if len(found) < len(frames):
+                by_table[other] = shared
+        if len(by_table) < len(frames):
             continue
-        if all(_tells_apart(frames[each][column]) for each, column in found.items()):
-            return found
-        if called_id(str(called)) and not all(_same_rows(keys, frames[each][found[each]]) for each in found):
-            where = next(each for each in found if not _tells_apart(frames[each][found[each]]))
-            cells = frames[where][found[where]].map(_key)
+        if all(_tells_apart(frames[each][column]) for each, column in by_table.items()):
+            return by_table
+        if called_id(str(called)) and not all(_same_rows(keys, frames[each][by_table[each]]) for each in by_table):
+            where = next(each for each in by_table if not _tells_apart(frames[each][by_table[each]]))
+            cells = frames[where][by_table[where]].map(_key)
             raise DataError(
-                f"Rows cannot be matched by the {column(str(found[where]))}: {where} has"
+                f"Rows cannot be matched by the {column(str(by_table[where]))}: {where} has"
                 f" {in_quotes(cells[cells.duplicated() | cells.eq('')].iloc[0])} there more than once. Give each sample"
                 " one row, or leave the column out of the files."
             )

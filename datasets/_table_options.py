@@ -147,7 +147,7 @@ class TableSummary:
 
 
 @dataclass(frozen=True)
-class Found:
+class FileFacts:
     """What is known of a frame from its file: whether a row of it held names, and whether the format has them.
 
     `unnamed`: whether its first column had no name; `assumed`: sentences on what was guessed; `dialect`: how the file

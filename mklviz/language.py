@@ -61,27 +61,27 @@ class Language(Formatter):
 
     def answer(self, *texts: str) -> list[str]:
         """Return texts of filled-in sentences, as answers of lessons are; in English if one of these is not known."""
-        told = [[self._filled(one) for one in re.split(r"(?<=\.) (?=[A-Z])", text)] for text in texts if text]
-        known = iter([" ".join(sentences) for sentences in told] if all(map(all, told)) else filter(None, texts))
+        filled = [[self._filled(one) for one in re.split(r"(?<=\.) (?=[A-Z])", text)] for text in texts if text]
+        known = iter([" ".join(sentences) for sentences in filled] if all(map(all, filled)) else filter(None, texts))
         return [next(known) if text else "" for text in texts]
 
     def _filled(self, text: str) -> str:
         """Return a sentence whose places are filled in, or "… " and a part of one; "" if it is not known."""
-        for pattern, said in self._patterns:
-            if found := pattern.fullmatch(text):
-                parts = (self._filled(f"… {part}").removeprefix("… ") or self.number(part) for part in found.groups())
-                return said.format(*parts)
+        for pattern, translation in self._patterns:
+            if match := pattern.fullmatch(text):
+                parts = (self._filled(f"… {part}").removeprefix("… ") or self.number(part) for part in match.groups())
+                return translation.format(*parts)
         return self._messages.get(text, "")
 
     def marked(self, html: str) -> str:
         """Return HTML with what it has in double brackets in this language."""
-        return re.sub(r"\[\[(.*?)\]\]", lambda found: self(found[1]), html)
+        return re.sub(r"\[\[(.*?)\]\]", lambda match: self(match[1]), html)
 
     def script(self, text: str) -> str:
         """Return the HTML that scripts of a page take their sentences from: those that `text` has in quotes."""
-        said = {one: told for one, told in self._messages.items() if one and f'"{one}"' in text}
-        told = json.dumps(said, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-        return f'<script type="application/json" class="mklviz-words">{told}</script>' if said else ""
+        messages = {one: translated for one, translated in self._messages.items() if one and f'"{one}"' in text}
+        packed = json.dumps(messages, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+        return f'<script type="application/json" class="mklviz-words">{packed}</script>' if messages else ""
 
 
 def _read(text: str) -> dict[str, str]:
@@ -91,7 +91,7 @@ def _read(text: str) -> dict[str, str]:
         if field == "msgid":
             entries.append(([], []))
         entries[-1][field.startswith("msgstr")].append("".join(map(json.loads, re.findall('".*"', quoted))))
-    return {"\0".join(one): "\0".join(said) for one, said in entries if said[0]}
+    return {"\0".join(one): "\0".join(texts) for one, texts in entries if texts[0]}
 
 
 def _compiled(messages: Mapping[str, str]) -> BytesIO:

@@ -105,7 +105,8 @@ class Outcome:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in self.answers.most_common())
         return (
             f"{kinds}; the bystander asked {len(self.waits):,} times and waited {max(self.waits, default=0):.2f} s"
-            f" of CPU time at most, a page takes {self.page:.2f} s; peak {self.peak:,.0f} MB; log {self.logged / 1e3:,.0f} kB; alive: {self.alive}"
+            f" of CPU time at most, a page takes {self.page:.2f} s; peak {self.peak:,.0f} MB;"
+            f" log {self.logged / 1e3:,.0f} kB; alive: {self.alive}"
         )
 
 

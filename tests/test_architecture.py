@@ -512,7 +512,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (559, 3),
     "mklviz/views/tabs": (2433, 12),
     "solvers": (6233, 28),
-    "tests": (50729, 242),
+    "tests": (50735, 242),
 }
 
 

@@ -43,10 +43,10 @@ def format_of(data: bytes, filename: str) -> Format | None:
 
     Raises `DataError` where it is none of the kinds that can be read.
     """
-    found = next((each for each in formats() if each.looks(data)), None)
-    kind = "" if found is not None else table_format(data, filename)
-    if found is not None or kind in ("excel", "parquet"):
-        return found
+    known = next((each for each in formats() if each.looks(data)), None)
+    kind = "" if known is not None else table_format(data, filename)
+    if known is not None or kind in ("excel", "parquet"):
+        return known
     suffix = ".npz" if kind == "npz" else PurePath(filename).suffix.lower()
     return next((each for each in formats() if suffix in each.SUFFIXES), None)
 

@@ -46,10 +46,10 @@ def pairs_to_test(names: Sequence[str], wanted: Sequence[str] = ()) -> dict[str,
     """Return the names of rows to test, those wanted or those with "test" in them, with the name of the others."""
     plain = {name: _PART.sub("", name.lower()) for name in names}
     meant = [name for name in names if name in wanted]
-    tests = meant or [name for name in names if (found := _PART.search(name.lower())) and "tr" not in found[0]]
+    tests = meant or [name for name in names if (match := _PART.search(name.lower())) and "tr" not in match[0]]
     others = [name for name in names if name not in tests]
     alike = [[name for name in others if plain[name] == plain[test] or len(meant) == len(others)] for test in tests]
-    return {test: found[0] for test, found in zip(tests, alike, strict=True)} if all(len(f) == 1 for f in alike) else {}
+    return {test: names[0] for test, names in zip(tests, alike, strict=True)} if all(len(f) == 1 for f in alike) else {}
 
 
 def _stacked(arrays: Mapping[str, NDArray[Any]]) -> tuple[dict[str, NDArray[Any]], NDArray[np.bool_] | None]:

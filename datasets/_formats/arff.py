@@ -18,7 +18,7 @@ from .._cells import in_quotes
 from .._dataset import DataError, Dataset
 from .._dialect import decode
 from .._frame import dataset_from_frame, unique_names
-from .._table_options import OF_TABLES, Found, Progress, TableOptions
+from .._table_options import OF_TABLES, FileFacts, Progress, TableOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,7 +67,7 @@ def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram
     frame, target, notes = frame_of(data, name, progress, options.encoding)
     if target is not None and options.target is None:
         options = replace(options, target=target)
-    return dataset_from_frame(frame, options, name, Found(assumed=notes, dialect="ARFF"), progress)
+    return dataset_from_frame(frame, options, name, FileFacts(assumed=notes, dialect="ARFF"), progress)
 
 
 def frame_of(
@@ -76,14 +76,14 @@ def frame_of(
     """Return the table in an ARFF file, the target if the file says it, and notes."""
     import pandas as pd
 
-    text, _, told = decode(data, name, encoding)
-    notes = [*told]
+    text, _, assumed = decode(data, name, encoding)
+    notes = [*assumed]
     lines = text.splitlines()
     header = _header(lines, name)
     names, twice = unique_names([each.name for each in header.attributes], name)
     check_size(name, len(lines) - header.first, len(names))
-    cells, numbers, said = _rows(lines, header, name)
-    notes += said
+    cells, numbers, problems = _rows(lines, header, name)
+    notes += problems
     progress(0.5)
     if not cells:
         raise DataError(f"{name} has no rows below @data.")
@@ -175,21 +175,21 @@ def _dense(text: str, separator: str | None = None) -> list[str]:
     while place <= len(text):
         quoted = _QUOTED.match(text, place)
         start = quoted.end() if quoted else place
-        found = between.search(text, start)
-        end, place = found.span() if found else (len(text), len(text) + 1)
+        match = between.search(text, start)
+        end, place = match.span() if match else (len(text), len(text) + 1)
         cells.append((_bare(quoted[0]) if quoted else "") + _ESCAPED.sub(r"\1", text[start:end].strip()))
     return cells
 
 
 def _sparse(text: str, header: _ArffHeader, number: int) -> Iterator[str]:
-    said: dict[int, str] = {}
+    cells: dict[int, str] = {}
     inner, place = text.strip("{} \t"), 0
     while place < len(inner):
         pair = _PAIR.match(inner, place)
         if not (pair and int(pair[1]) < len(header.attributes)):
             wrong, last = inner[place:].partition(",")[0].strip(), len(header.attributes) - 1
             raise DataError(f"Row {number}: {quote(wrong)} is not index and value, with an index from 0 to {last}.")
-        said[int(pair[1])] = _bare(pair[2])
+        cells[int(pair[1])] = _bare(pair[2])
         place = pair.end()
     for j, attribute in enumerate(header.attributes):
-        yield said.get(j, attribute.unsaid)
+        yield cells.get(j, attribute.unsaid)

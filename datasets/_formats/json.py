@@ -15,7 +15,7 @@ from .._dataset import DataError, Dataset
 from .._dialect import decode
 from .._frame import dataset_from_frame, unique_names
 from .._header import YEAR
-from .._table_options import OF_TABLES, Found, Progress, TableOptions, refuse_unused
+from .._table_options import OF_TABLES, FileFacts, Progress, TableOptions, refuse_unused
 from ._arrays import NAMES, dataset_of
 
 if TYPE_CHECKING:
@@ -34,14 +34,14 @@ def looks(data: bytes) -> bool:
 
 def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
     """Read a table, or arrays by their names."""
-    held, told = _held(data, name, options.encoding)
+    held, assumed = _held(data, name, options.encoding)
     progress(0.5)
     arrays = _arrays(held, name, gram_cells)
     if arrays is not None:
         refuse_unused(options, ("encoding",), name)
         return dataset_of(arrays, name)
     frame, notes = _frame(held, name)
-    return dataset_from_frame(frame, options, name, Found(assumed=(*told, *notes), dialect="JSON"), progress)
+    return dataset_from_frame(frame, options, name, FileFacts(assumed=(*assumed, *notes), dialect="JSON"), progress)
 
 
 def arrays_in(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]] | None:
@@ -73,7 +73,7 @@ def _arrays(held: Any, name: str, gram_cells: int) -> dict[str, NDArray[Any]] | 
 
 def _held(data: bytes, name: str, encoding: str | None = None) -> tuple[Any, tuple[str, ...]]:
     """Return what a file holds, and notes."""
-    text, _, told = decode(data, name, encoding)
+    text, _, assumed = decode(data, name, encoding)
     lines = text.strip().splitlines()
     with reading(f"{name} is no JSON that can be read"):
         try:
@@ -82,7 +82,7 @@ def _held(data: bytes, name: str, encoding: str | None = None) -> tuple[Any, tup
             if len(lines) < 2 or not lines[0].rstrip().endswith(("}", "]")):
                 raise
             held = [json.loads(line) for line in lines if line.strip()]
-    return held, told
+    return held, assumed
 
 
 def _frame(held: Any, name: str) -> tuple[pd.DataFrame, tuple[str, ...]]:

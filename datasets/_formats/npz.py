@@ -22,7 +22,7 @@ from mklviz.unpacking import ArchiveMember, read_array
 from .._bounds import check_shape, check_unpacked, reading
 from .._dataset import DataError, Dataset
 from .._frame import dataset_from_frame
-from .._table_options import OF_TABLES, Found, Progress, TableOptions, refuse_unused
+from .._table_options import OF_TABLES, FileFacts, Progress, TableOptions, refuse_unused
 from ._arrays import dataset_of, dense
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram
     for key, array in arrays.items() if len(arrays) == 1 else ():
         unnamed = key in (name, "arr_0") and array.ndim == 2 and array.shape[0] != array.shape[1]
         if unnamed or array.dtype.names:
-            return dataset_from_frame(frame_of(array, name), options, name, Found(dialect="a NumPy array"), progress)
+            facts = FileFacts(dialect="a NumPy array")
+            return dataset_from_frame(frame_of(array, name), options, name, facts, progress)
     refuse_unused(options, (), name)
     return dataset_of(arrays, name)
 

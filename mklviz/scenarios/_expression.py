@@ -145,19 +145,19 @@ class Sentences:
         self._text = text
         self._known: dict[str, Expression] = {}
         ifs = list(_IF.finditer(text))
-        bare = _IF.sub(lambda found: " " * (found.start(2) - found.start()) + found[2] + " " * len("{end}"), text)
-        for found in [*ifs, *_PART.finditer(bare)]:
-            self._known.setdefault(found[1], Expression(found[1], functions, names, where(found.start())))
+        bare = _IF.sub(lambda match: " " * (match.start(2) - match.start()) + match[2] + " " * len("{end}"), text)
+        for match in [*ifs, *_PART.finditer(bare)]:
+            self._known.setdefault(match[1], Expression(match[1], functions, names, where(match.start())))
 
     def told(self, outcome: Any, names: Mapping[str, Any]) -> str:
         """Return the text for a result, on one line."""
 
-        def written(found: re.Match[str]) -> str:
-            value, how = self._known[found[1]].value(outcome, names), found[2] or ""
+        def written(match: re.Match[str]) -> str:
+            value, how = self._known[match[1]].value(outcome, names), match[2] or ""
             try:
                 return share_text(value, int(how[5:] or 2)) if how.startswith("share") else format(value, how)
             except (TypeError, ValueError, OverflowError):
-                raise self._known[found[1]].wrong(f"came out as {value!r:.40}, which “{how}” cannot write.") from None
+                raise self._known[match[1]].wrong(f"came out as {value!r:.40}, which “{how}” cannot write.") from None
 
-        kept = _IF.sub(lambda found: found[2] if self._known[found[1]].value(outcome, names) else "", self._text)
+        kept = _IF.sub(lambda match: match[2] if self._known[match[1]].value(outcome, names) else "", self._text)
         return " ".join(filter(None, re.split(r"[ \t\n]+", _PART.sub(written, kept))))

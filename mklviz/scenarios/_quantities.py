@@ -27,10 +27,10 @@ MOST_BETWEEN = 20  # signs between two numbers of a list
 def run(outcome: Outcome, name: str) -> Trace:
     """Return the run of that key, or else label."""
     labelled = (trace for trace in outcome.traces.values() if trace.label == name)
-    found = outcome.traces.get(name) or next(labelled, None)
-    if found is None:
+    trace = outcome.traces.get(name) or next(labelled, None)
+    if trace is None:
         raise ProblemError(f"There is no run {name!r:.80}: there are {', '.join(outcome.traces)}.")
-    return found
+    return trace
 
 
 def _solution(outcome: Outcome, name: str, step: int | None) -> Iterate:
@@ -46,8 +46,8 @@ def _ranked(outcome: Outcome, what: str) -> list[tuple[str, float]]:
     """Return the labels of all runs with a quantity, the least first."""
     if what not in FUNCTIONS:
         raise ProblemError(f"There is no quantity {what!r:.40}.")
-    found = [(trace.label, FUNCTIONS[what](outcome, key)) for key, trace in outcome.traces.items()]
-    return sorted(found, key=lambda entry: entry[1])
+    values = [(trace.label, FUNCTIONS[what](outcome, key)) for key, trace in outcome.traces.items()]
+    return sorted(values, key=lambda entry: entry[1])
 
 
 def _corners(outcome: Outcome, name: str) -> int:
