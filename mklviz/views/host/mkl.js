@@ -284,7 +284,7 @@ const squaredNorms = (kernels, b) => {
 
 // -- the least of the highest cut, a matrix game, by the simplex method
 
-const PIVOT = 1e-11
+const OPTIMAL = 1e-11, PIVOT = 1e-8  // smaller entries may be what rounding has left of zero
 
 // Returns weights d and multipliers w of  min over d of max_j c_j'd  where rounding hides neither: with values above zero
 // d / value  is the largest x >= 0 at which no row of  C x  exceeds one.
@@ -294,9 +294,10 @@ const game = (cuts) => {
   const across = Array.from({ length: m }, (_, k) => k), down = cuts.map((_, j) => m + j)  // the variables of columns and rows
   for (let left = 20 * (m + q); left > 0; left--) {
     const s = argmax(T[q].slice(0, m).map((value) => -value))
-    if (T[q][s] > -PIVOT) break
+    if (T[q][s] > -OPTIMAL) break
     let r = -1
     for (let j = 0; j < q; j++) if (T[j][s] > PIVOT && (r < 0 || T[j][m] * T[r][s] < T[r][m] * T[j][s])) r = j
+    if (r < 0) break
     const row = T[r], pivot = row[s]
     row[s] = 1
     for (let k = 0; k <= m; k++) row[k] /= pivot
