@@ -124,8 +124,8 @@ def _triangle(traces: Mapping[str, Trace], problem: Problem | None, heights: Hei
     solvers = {key: solver for key, trace in begun.items() if (solver := solver_of(trace))}
     if problem is None or problem.m != 3 or len(solvers) < len(traces) or not solves_alone(problem, solvers):
         return ""
-    styles, figure = page_styles(begun), triangle_figure(begun, page_styles(begun), heights)
-    data = _json(triangle_data(begun, styles, problem, "recorded", kernel_titles(begun)))
+    styles, figure = page_styles(begun), triangle_figure(begun, page_styles(begun))
+    data = _json(triangle_data(begun, styles, problem, "recorded", kernel_titles(begun), heights))
     if len(data) > MOST_TOLD:
         return ""
     scripts = f'<script type="text/plain" class="solver">{SOLVER}</script>'

@@ -1,6 +1,7 @@
 // The playground: data, kernels, C, λ and the start are under the hand, and a worker solves anew at every touch.
 
 const REST_MS = 250, LEAST_C = 0, MOST_C = 4, MOST_LAMBDA = 0.95  // the powers of ten that C has
+const SIDES = 14  // places of the objective along a side of the triangle
 const PACES = Object.fromEntries([2, 5, 10, 20].map((n) => [n, tr("{n} steps a second", { n })]))
 const percent = (share) => inLanguage(`${(100 * share).toPrecision(2).replace(/\.0$/, "")}\u00a0%`)
 const rounded = (value) => String(Number(value.toPrecision(3)))
@@ -19,9 +20,10 @@ class PlaygroundView extends RaceView {
     addEventListener("pointerdown", ({ button, target }) => { this.pressed = button === 0 && !target.closest?.("select") }, true)
     for (const name of ["pointerup", "pointercancel"]) addEventListener(name, () => this.released(), true)
     this.points = new PointPicture((points, ended) => this.change({ data: "own", points }, ended))
-    this.mixes = new MixPicture((mix, begins) => {
-      if (begins && this.paths) this.mixes.ghosts = this.data.runs.map(({ key }) => ({ path: this.paths[key], colour: this.data.colours[key] }))
-      this.change({ start: mix }, false)
+    this.ghosts = []
+    this.mixes = new MixPicture(svgPart("svg", { role: "group", "aria-label": tr("The mixes of the kernels in use") }), {
+      begin: () => { if (this.paths) this.ghosts = this.data.runs.map(({ key }) => ({ path: this.paths[key], colour: this.data.colours[key] })) },
+      to: (start) => this.change({ start }, false),
     })
     this.solve = newestFirst(worker, (answer) => this.answered(answer))
     this.set = readAddress(location.hash, given)
@@ -131,7 +133,7 @@ class PlaygroundView extends RaceView {
       [tr("Undone"), tr("the share of it that led nowhere")], [tr("Gap"), tr("certified")]]
     const parts = {
       points: card(this.dataRow(), this.points.root, this.pointsRow()),
-      mixes: card(tag("div", { class: "head" }, tag("h3", {}, tr("Start and paths")), this.undo = button(tr("Undo"), () => this.goBack())), this.mixes.root,
+      mixes: card(tag("div", { class: "head" }, tag("h3", {}, tr("Start and paths")), this.undo = button(tr("Undo"), () => this.goBack())), tag("figure", { class: "map" }, this.mixes.picture),
         this.rowOfC(), this.rowOfLambda()),
       objective: card(this.titles[0], this.plot(() => this.drawn(this.large("objective"), this.shown), tr("Objective of each solver, step by step"))),
       kernels: card(tag("h3", {}, tr("Kernels")), ...this.given.kernels.map((kernel, k) => this.kernelRow(kernel, k))),
@@ -166,8 +168,10 @@ class PlaygroundView extends RaceView {
 
   kernelRow(kernel, k) {
     const on = tag("input", { type: "checkbox" }), { slider } = kernel
-    const put = (changes, ended) => this.change({ kernels: this.set.kernels.with(k, { ...this.set.kernels[k], ...changes }),
-      ...("on" in changes ? { start: null } : {}) }, ended)
+    const put = (changes, ended) => {
+      this.ghosts = []
+      this.change({ kernels: this.set.kernels.with(k, { ...this.set.kernels[k], ...changes }), ...("on" in changes ? { start: null } : {}) }, ended)
+    }
     on.addEventListener("change", () => put({ on: on.checked }))
     const name = tag("label", {}, on, tag("i", { style: `background: ${kernel.colour}` }), tr(kernel.title))
     const row = sliderRow(name, slider ? tr("{what} of kernel {k}", { what: tr(slider.title), k: k + 1 }) : "", slider ?? {},
@@ -215,7 +219,7 @@ class PlaygroundView extends RaceView {
 
   goBack() {
     this.set = this.former.pop()
-    this.mixes.ghosts = []
+    this.ghosts = []
     this.drag = null
     this.ask()
     this.rest()
@@ -261,9 +265,9 @@ class PlaygroundView extends RaceView {
     if (!this.found) return
     const runs = this.shown.map(({ key }) => ({ key, colour: this.data.colours[key], dash: this.given.words.dashes[key] }))
     const ends = Object.values(this.found).flat(), best = ends.reduce((one, other) => other.objective < one.objective ? other : one).weights
-    const kernels = this.used.map((kernel) => ({ colour: kernel.colour, name: nameOf(kernel) }))
+    const kernels = this.used.map((kernel) => ({ colour: kernel.colour, name: nameOf(kernel), title: nameOf(kernel) }))
     if (kernels.length !== best.length) return // what was asked since has not been answered
-    this.mixes.show({ kernels, start: this.start, runs, paths: this.paths, cursor: this.cursor, best, ground: this.ground })
+    this.mixes.show({ kernels, start: this.start, runs, paths: this.paths, step: this.cursor, best, heights: this.ground, ghosts: this.ghosts })
   }
 
   go(step) {

@@ -53,7 +53,7 @@ MEASURED = {  # two columns of data sets, and the class that is set against the 
     "wine": ("Wine", "alcohol", "colour", "cultivar 2"),
     "heart": ("Heart", "age", "max_rate", ""),
 }
-SCRIPTS = ("playground_pictures.js", "playground.js")
+SCRIPTS = ("playground_points.js", "playground.js")
 
 
 def save_playground(path: str | Path, language: str = "en") -> None:

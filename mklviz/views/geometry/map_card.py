@@ -40,6 +40,7 @@ from mklviz.views.geometry.map_chart import (
     map_chart,
     model_tables,
     path_tables,
+    step_point,
     trial_table,
 )
 from mklviz.views.geometry.start_drag import StartDrag
@@ -258,10 +259,7 @@ class MapCard(cards.Rooted):
 
     def _path(self, key: str, trace: Trace, map_: WeightMap, cursor: int | None, known: list[MapPoint]) -> MapPath:
         """Return the path of a run up to the cursor; `known` are its points so far, and grow."""
-        label, names = self._styles[key].label, trace.kernel_names
-        for t in range(len(known), len(trace)):
-            it, at = trace[t], f"{label}, step {trace.first_step + t:,}"
-            known.append(point_of(map_.position(it.weights), at, it.objective, it.weights, names))
+        known += [step_point(trace, t, map_, self._styles[key].label) for t in range(len(known), len(trace))]
         last = len(known) - 1 if cursor is None else min(trace.index_at(cursor), len(known) - 1)
         steps = thinned(last + 1)
         return MapPath([known[t] for t in steps], steps)

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from mklviz.analysis.steps import Place, SegmentStep
-from mklviz.analysis.weight_map import CORNERS, MapPoint, Mesh
+from mklviz.analysis.weight_map import CORNERS, MapPoint, Mesh, WeightMap, point_of
+from mklviz.record import Trace
 from mklviz.typing import Array
 from mklviz.views.chart.description import (
     AreaMark,
@@ -51,6 +52,12 @@ class MapPath:
 
     points: Sequence[MapPoint]
     steps: Sequence[int]
+
+
+def step_point(trace: Trace, t: int, map_: WeightMap, label: str) -> MapPoint:
+    """Return a step of a run as a point of a map, with its words."""
+    step, at = trace[t], f"{label}, step {trace.first_step + t:,}"
+    return point_of(map_.position(step.weights), at, step.objective, step.weights, trace.kernel_names)
 
 
 def map_chart(styles: Mapping[str, RunStyle], theme: Theme, triangle: bool) -> Chart:

@@ -282,114 +282,51 @@ const squaredNorms = (kernels, b) => {
   })
 }
 
-// -- the least of the highest cut, a matrix game, by the dual simplex method from the last basis
+// -- the least of the highest cut, a matrix game, by the simplex method
 
-const FEASIBLE = 1e-11, PIVOT = 1e-9
+const OPTIMAL = 1e-11, PIVOT = 1e-8  // smaller entries may be what rounding has left of zero
 
-class Game {
-  constructor() { this.rows = []; this.columns = [] }
-
-  // Returns weights d and multipliers w of  min over d of max_j c_j'd,  or null where rounding is in the way.
-  solve(cuts) {
-    const m = cuts[0].length, units = cuts.map((cut) => size(cut) || 1), unit = units[0]
-    let { rows, columns } = this
-    if (!rows.length) { rows = [0]; columns = [cuts[0].indexOf(least(cuts[0]))] }
-    this.rows = this.columns = []
-    for (let left = 50 + 20 * rows.length; left > 0; left--) {
-      const q = rows.length
-      const W = inverse([...rows.map((j) => [...columns.map((k) => cuts[j][k] / unit), -1]), [...columns.map(() => 1), 0]])
-      if (W === null) return null
-      const x = W.map((row) => row[q]), y = W[q].map((value) => -value)
-      const r = worst(cuts, units, rows, columns, x, unit)
-      if (r === cuts.length) {
-        const d = Array(m).fill(0), w = Array(cuts.length).fill(0)
-        for (let a = 0; a < q; a++) { d[columns[a]] = x[a]; w[rows[a]] = y[a] }
-        Object.assign(this, { rows, columns })
-        return { d, w }
-      }
-      const mixed = (weights, shift) => cuts[0].map((_, k) => rows.reduce((v, j, a) => v + weights[a] / unit * cuts[j][k], shift))
-      const z = mixed(y, -x[q])
-      const fall = W[0].map((_, c) => r < 0 ? -W[-1 - r][c] : columns.reduce((v, k, a) => v + W[a][c] * cuts[r][k] / unit, -W[q][c]))
-      const rho = mixed(fall.map((value) => -value), -fall[q])
-      if (r >= 0) rho.forEach((_, k) => { rho[k] += cuts[r][k] / unit })
-      const out = first(y, fall, z, rho, columns)
-      if (out === q) return null
-      if (r >= 0 && out >= 0) rows = rows.with(out, r)
-      else if (r >= 0) { rows = [...rows, r]; columns = [...columns, -1 - out] }
-      else if (out < 0) columns = columns.with(-1 - r, -1 - out)
-      else {
-        rows = rows.with(out, rows[q - 1]).slice(0, -1)
-        columns = columns.with(-1 - r, columns[q - 1]).slice(0, -1)
-      }
-      if (!rows.length || rows.length > Math.min(cuts.length, m)) return null
+// Returns weights d and multipliers w of  min over d of max_j c_j'd  where rounding hides neither: with values above zero
+// d / value  is the largest x >= 0 at which no row of  C x  exceeds one.
+const game = (cuts) => {
+  const q = cuts.length, m = cuts[0].length, low = least(cuts.map(least)), spread = largest(cuts.map(largest)) - low || 1
+  const T = [...cuts.map((cut) => [...cut.map((value) => (value - low) / spread + 1), 1]), [...Array(m).fill(-1), 0]]
+  const across = Array.from({ length: m }, (_, k) => k), down = cuts.map((_, j) => m + j)  // the variables of columns and rows
+  for (let left = 20 * (m + q); left > 0; left--) {
+    const s = argmax(T[q].slice(0, m).map((value) => -value))
+    if (T[q][s] > -OPTIMAL) break
+    let r = -1
+    for (let j = 0; j < q; j++) if (T[j][s] > PIVOT && (r < 0 || T[j][m] * T[r][s] < T[r][m] * T[j][s])) r = j
+    if (r < 0) break
+    const row = T[r], pivot = row[s]
+    row[s] = 1
+    for (let k = 0; k <= m; k++) row[k] /= pivot
+    for (const other of T) {
+      if (other === row) continue
+      const share = other[s]
+      other[s] = 0
+      for (let k = 0; k <= m; k++) other[k] -= share * row[k]
     }
-    return null
+    ;[across[s], down[r]] = [down[r], across[s]]
   }
-}
-
-// The most violated row, or -1 - p for the most negative entry p of d, or the number of rows for none.
-const worst = (cuts, units, rows, columns, x, unit) => {
-  let most = FEASIBLE, index = cuts.length
-  columns.forEach((_, a) => { if (-x[a] > most) { most = -x[a]; index = -1 - a } })
-  cuts.forEach((cut, j) => {
-    const excess = columns.reduce((total, k, a) => total + cut[k] * x[a], -x[columns.length] * unit) / units[j]
-    if (excess > most && !rows.includes(j)) { most = excess; index = j }
-  })
-  return index
-}
-
-// Which reaches zero first: a for the a-th row (w - t fall), -1 - k for column k (z + t rho), which is no copy of one in
-// the basis; their number for none.
-const first = (w, fall, z, rho, columns) => {
-  const q = columns.length
-  let best = Infinity, index = q
-  const steepest = size(fall.slice(0, q)), lowest = Math.min(least(rho), 0)
-  for (let a = 0; a < q; a++) {
-    const t = Math.max(w[a], 0) / fall[a]
-    if (fall[a] > PIVOT * steepest && t < best) { best = t; index = a }
-  }
-  rho.forEach((slope, k) => {
-    const t = Math.max(z[k], 0) / -slope
-    if (slope < Math.min(PIVOT * lowest, -1e-13) && !columns.includes(k) && t < best) { best = t; index = -1 - k }
-  })
-  return index
-}
-
-const inverse = (M) => {  // by Gauss and Jordan; null for a singular matrix
-  const q = M.length, A = M.map((row, i) => [...row, ...row.map((_, k) => +(i === k))])
-  for (let c = 0; c < q; c++) {
-    let p = c
-    for (let i = c + 1; i < q; i++) if (Math.abs(A[i][c]) > Math.abs(A[p][c])) p = i
-    if (!(Math.abs(A[p][c]) > 0)) return null
-    ;[A[c], A[p]] = [A[p], A[c]]
-    A[c] = A[c].map((value) => value / A[c][c])
-    for (let i = 0; i < q; i++) if (i !== c && A[i][c] !== 0) A[i] = A[i].map((value, k) => value - A[i][c] * A[c][k])
-  }
-  return A.map((row) => row.slice(q))
+  const d = Array(m).fill(0), w = Array(q).fill(0)
+  down.forEach((name, j) => { if (name < m) d[name] = Math.max(T[j][m], 0) })
+  across.forEach((name, k) => { if (name >= m) w[name - m] = Math.max(T[q][k], 0) })
+  return { d: inUnits(d), w: inUnits(w) }
 }
 
 const mixOf = (cuts, w) => cuts[0].map((_, k) => cuts.reduce((total, cut, j) => w[j] ? total + w[j] * cut[k] : total, 0))
 
 // The cuts so far, max_j c_j'd <= J(d): the cutting plane model of SILP and Level.
 class Model {
-  constructor() { this.cuts = []; this.theta = -Infinity; this.game = new Game() }
+  constructor() { this.cuts = []; this.theta = -Infinity }
 
   // Returns the weights where the model is lowest, null where rounding hides them; `theta` is the least that it proves.
   minimize() {
-    const exact = 1e-10 * largest(this.cuts.map(size))
-    for (let attempt = 0; attempt < 2; attempt++) {
-      const found = this.game.solve(this.cuts)
-      if (found) {
-        const d = inUnits(found.d.map((x) => Math.max(x, 0))), w = inUnits(found.w.map((x) => Math.max(x, 0)))
-        const proved = least(mixOf(this.cuts, w))
-        if (largest(this.cuts.map((cut) => dot(cut, d))) - proved <= exact) {
-          this.theta = Math.max(this.theta, proved)
-          return d
-        }
-      }
-      this.game = new Game()
-    }
-    return null
+    const { d, w } = game(this.cuts), proved = least(mixOf(this.cuts, w))
+    if (!(largest(this.cuts.map((cut) => dot(cut, d))) - proved <= 1e-10 * largest(this.cuts.map(size)))) return null
+    this.theta = Math.max(this.theta, proved)
+    return d
   }
 }
 
@@ -398,23 +335,18 @@ class Model {
 const KEPT = 30
 
 class Recent {
-  constructor() { this.cuts = []; this.added = 0; this.newest = null; this.game = new Game() }
+  constructor() { this.cuts = []; this.added = 0; this.newest = null }
 
   add(point) {
     if (point === this.newest) return
     this.newest = point
-    const at = this.added++ % KEPT
-    if (this.game.rows.includes(at)) this.game = new Game()
-    this.cuts[at] = point.cut
+    this.cuts[this.added++ % KEPT] = point.cut
   }
 
   best() {
     if (this.cuts.length < 2) return null
-    const found = this.game.solve(this.cuts) ?? (this.game = new Game()).solve(this.cuts)
-    if (found === null) return null
-    const d = found.d.map((x) => Math.max(x, 0)), w = found.w.map((x) => Math.max(x, 0))
-    if (!(sum(d) > 0 && sum(w) > 0)) return null
-    return { bound: least(mixOf(this.cuts, inUnits(w))), weights: inUnits(d) }
+    const { d, w } = game(this.cuts)
+    return { bound: least(mixOf(this.cuts, w)), weights: d }
   }
 }
 

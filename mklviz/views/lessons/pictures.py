@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mklviz.analysis.curves import best_of
-from mklviz.analysis.weight_map import CORNERS, MapPoint, Mesh, slice_through
+from mklviz.analysis.weight_map import CORNERS, Mesh, slice_through
 from mklviz.errors import ProblemError
 from mklviz.language import ENGLISH, Language
 from mklviz.record import Trace
@@ -19,7 +19,7 @@ from mklviz.record.bundle import recorded_evidence, recording
 from mklviz.scenarios import Evidence, Scenario, load_scenario
 from mklviz.views.chart.description import Axis, Chart, Table, Tables
 from mklviz.views.chart.svg import drawing
-from mklviz.views.geometry.map_chart import MapPath, corner_tables, map_chart, still_tables
+from mklviz.views.geometry.map_chart import MapPath, corner_tables, map_chart, step_point, still_tables
 from mklviz.views.host.solved_paths import solved_paths, solves_alone
 from mklviz.views.lessons import curves, outcomes
 from mklviz.views.lessons.picture import LessonRuns, Picture, PictureMaker, drawn_steps
@@ -41,17 +41,21 @@ _MARK = (
 
 def triangle(runs: LessonRuns) -> Picture:
     """Show the paths of three weights, on the objective once it is computed."""
-    paths = {key: _path(trace) for key, trace in runs.traces.items()}
-    best = best_of(runs.traces.values())
+    best, paths = best_of(runs.traces.values()), dict[str, MapPath]()
+    map_ = slice_through(best.best.weights, (0, 1, 2))
+    for key, trace in runs.traces.items():
+        steps = drawn_steps(trace)
+        paths[key] = MapPath([step_point(trace, t, map_, trace.label) for t in steps], steps)
+    star = step_point(best, best.best_index, map_, best.label)
     chart = map_chart({key: runs.styles[key] for key in paths}, runs.theme, triangle=True)
     mesh = triangle_mesh(runs.evidence.get("ground", {}).get("objective", ()))
     tables: dict[str, Table] = {
         **corner_tables(kernel_titles(runs.traces)),
-        **still_tables(paths, _point(best, best.best_index), runs.styles, runs.theme, (chart.x, chart.y), mesh),
+        **still_tables(paths, star, runs.styles, runs.theme, (chart.x, chart.y), mesh),
     }
     tables["numbers"] = {name: [] for name in tables["numbers"]}  # they stand in the tab Geometry
     solvers = {key: solver for key, trace in runs.traces.items() if (solver := solver_of(trace))}
-    map_, names = slice_through(best.best.weights, (0, 1, 2)), [*map(runs.language, kernel_titles(runs.traces))]
+    names = [*map(runs.language, kernel_titles(runs.traces))]
     looks = {key: (style.label, style.colour) for key, style in runs.styles.items()}
     problem = runs.problem if len(solvers) == len(paths) else None
     alone = problem is not None and solves_alone(problem, solvers)
@@ -63,18 +67,6 @@ def kernel_titles(traces: Mapping[str, Trace]) -> tuple[str, ...]:
     """Return what each of the kernels looks at, in words."""
     names = next(iter(traces.values())).kernel_names
     return tuple(name.split(" on ")[-1].replace("_", " ") for name in names)
-
-
-def _path(trace: Trace) -> MapPath:
-    steps = drawn_steps(trace)
-    return MapPath([_point(trace, t) for t in steps], steps)
-
-
-def _point(trace: Trace, t: int) -> MapPoint:
-    weights = trace[t].weights
-    along, up = weights / (weights.sum() or 1.0) @ CORNERS
-    shares = "weights " + ", ".join(f"{weight:.2f}" for weight in weights)
-    return MapPoint(float(along), float(up), f"{trace.label}, step {t}", f"{trace[t].objective:,.5g}", shares)
 
 
 def triangle_mesh(rows: Sequence[Sequence[float]]) -> Mesh | None:

@@ -1,49 +1,32 @@
-"""The triangle of three kernels in the HTML of a page, with the paths of a recorded race to run over it.
+"""The mixes of three kernels in the HTML of a page: a figure in which a script plays the paths of a recorded race.
 
-    shares p of three kernels  ->  (LEFT + SIDE (p_2 + p_3 / 2),  FOOT - SIDE sqrt(3/4) p_3)     in units of the viewBox
-
-All colours are variables of CSS, so that one picture is light and dark. The script beside it draws the paths.
+All colours are variables of CSS, so that one picture is light and dark.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from itertools import pairwise
-from typing import Any
 
 import numpy as np
-from contourpy import FillType, contour_generator
 
-from mklviz.analysis.weight_map import Mesh
 from mklviz.language import ENGLISH, Language
 from mklviz.numbers import share_text
 from mklviz.problem import Problem
 from mklviz.record import Trace
 from mklviz.typing import Array
-from mklviz.views.chart.columns import contour_levels
 from mklviz.views.host.beside import beside
 from mklviz.views.host.solved_paths import SOLVED_PATHS, problem_data
-from mklviz.views.lessons.pictures import kernel_titles, triangle_mesh
 from mklviz.views.look.palette import DASHES, RunStyle
 
 TRIANGLE_SCRIPT = SOLVED_PATHS + beside(__file__, "triangle.js")
 TRIANGLE_STYLE = beside(__file__, "triangle.css")
-Heights = Sequence[Sequence[float]]  # the objective on the triangle, see `triangle_mesh`
-VIEW = "50 16 580 456"
-LEFT, FOOT, SIDE = 115.0, 436.0, 450.0
-BANDS = 12  # shades of the objective
-NAMES = (  # where those of the kernels stand, within the picture in large type as well
-    (LEFT - 60, FOOT + 26, "start"),
-    (LEFT + SIDE + 60, FOOT + 26, "end"),
-    (LEFT + 0.5 * SIDE, FOOT - np.sqrt(0.75) * SIDE - 12, "middle"),
-)
-CORNERS = np.array([[LEFT, FOOT], [LEFT + SIDE, FOOT], [LEFT + 0.5 * SIDE, FOOT - np.sqrt(0.75) * SIDE]])
+Heights = Sequence[Sequence[float]]  # the objective on the triangle, see `pictures.triangle_mesh`
+
+_MIXES = "The mixes of three kernels, a triangle; light where the objective is low"
 
 
-def triangle_figure(
-    traces: Mapping[str, Trace], styles: Mapping[str, RunStyle], heights: Heights, language: Language = ENGLISH
-) -> str:
+def triangle_figure(traces: Mapping[str, Trace], styles: Mapping[str, RunStyle], language: Language = ENGLISH) -> str:
     """Return the figure that the script fills with the paths of runs."""
     *labels, last = (style.label for style in styles.values())
     legend = "".join(
@@ -57,7 +40,8 @@ def triangle_figure(
         f'<figure class="map" aria-label="{escape(label)}">'
         f'<div class="head"><div class="legend">{legend}</div><span class="said"></span>'
         '<button type="button" class="play" hidden></button></div>'
-        f'{triangle_svg([*map(language, kernel_titles(traces))], heights, language)}<div class="under">'
+        f'<svg class="mixes" viewBox="-290 -290 580 456" role="group" aria-label="{language(_MIXES)}"></svg>'
+        '<div class="under">'
         f'<span class="hint">{_proof(traces, language)}</span>'
         f'<button type="button" class="undo" hidden>{language("Undo")}</button>'
         f'<button type="button" class="clear" hidden>{language("Clear old paths")}</button></div></figure>'
@@ -65,7 +49,12 @@ def triangle_figure(
 
 
 def triangle_data(
-    traces: Mapping[str, Trace], styles: Mapping[str, RunStyle], problem: Problem, recorded: str, kernels: Sequence[str]
+    traces: Mapping[str, Trace],
+    styles: Mapping[str, RunStyle],
+    problem: Problem,
+    recorded: str,
+    kernels: Sequence[str],
+    heights: Heights,
 ) -> dict[str, object]:
     """Return what the script draws: paths over `kernels`, the best point, and the problem, to be solved anew."""
     runs = [
@@ -76,50 +65,17 @@ def triangle_data(
     best = min((trace.best for trace in traces.values()), key=lambda iterate: iterate.objective)
     paths = {key: [_shares(weights) for weights in trace.weights] for key, trace in traces.items()}
     return {
-        **{"left": LEFT, "foot": FOOT, "side": SIDE, "kernels": kernels, "recorded": recorded},
+        **{"kernels": kernels, "heights": lattice(heights), "recorded": recorded},
         **{"runs": runs, "paths": paths, "best": _shares(best.weights), "problem": problem_data(problem)},
     }
 
 
-def triangle_svg(titles: Sequence[str], heights: Heights, language: Language = ENGLISH) -> str:
-    """Return the triangle with its shades and the names of its corners, without paths."""
-    corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in CORNERS)
-    names = "".join(
-        f'<text class="corner" x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}">'
-        f"{escape(language('kernel {k}: {title}', k=number, title=title))}</text>"
-        for number, (title, (x, y, anchor)) in enumerate(zip(titles, NAMES, strict=True), 1)
-    )
-    label = language("The mixes of three kernels, a triangle; light where the objective is low")
-    return (
-        f'<svg viewBox="{VIEW}" role="group" aria-label="{label}">'
-        f'<polygon class="ground" points="{corners}"/>{_shades(heights)}<polygon class="side"'
-        f' points="{corners}"/>{names}<g class="ghosts"></g><g class="paths"></g></svg>'
-    )
-
-
-def _shades(heights: Heights) -> str:
-    """Return the areas above each level of the objective, which darken one another where they overlap."""
-    mesh = triangle_mesh(heights)
-    if mesh is None:
-        return ""
-    levels = contour_levels(mesh[2], BANDS)[1:-1]
-    return "".join(f'<path class="shade" d="{_above(mesh, level)}"/>' for level in levels)
-
-
-def _above(mesh: Mesh, level: float) -> str:
-    """Return the area in which the objective is above a level, as a path."""
-    across, up, height = mesh
-    x, y = LEFT + SIDE * across, FOOT - SIDE * up
-    filled: Any = contour_generator(x, y, height, fill_type=FillType.OuterOffset).filled(level, np.inf)
-    return "".join(
-        _ring(points[begin:end])
-        for points, offsets in zip(filled[0], filled[1], strict=True)
-        for begin, end in pairwise(offsets)
-    )
-
-
-def _ring(points: Array) -> str:
-    return "M" + "L".join(f"{x:.0f} {y:.0f}" for x, y in points[:-1]) + "Z"
+def lattice(heights: Heights) -> list[float]:
+    """Return the objective on a lattice of the triangle, row by row from its foot."""
+    sides = len(heights) - 1
+    nodes = [(second, third) for third in range(sides + 1) for second in range(sides + 1 - third)]
+    along = [np.interp(b / max(b + c, 1), np.linspace(0.0, 1.0, sides + 1), heights[sides - b - c]) for b, c in nodes]
+    return [float(f"{height:.6g}") for height in along]
 
 
 def _proof(traces: Mapping[str, Trace], language: Language) -> str:

@@ -54,48 +54,30 @@ function timeBars({ model, el }) {
   letGo(modes)
   const top = make("div", "top", { innerHTML: model.heading }, modes)
   const nothing = make("p", "quiet", {}, "What each solver spends its time on appears here.")
-  let rows = new Map()
-  const build = () => {
-    rows = new Map(model.items.map(({ key, label, swatch }) => {
-      const segments = model.parts.map(([part]) => make("div", `segment ${part}`, {}, make("span")))
-      const without = make("span", "without", {}, "Saved without this measurement"), total = make("span", "total")
-      const name = make("span", "name", { innerHTML: swatch }, make("span", "", {}, label))
-      const bar = make("div", "bar", { role: "img" }, ...segments, without)
-      const row = make("div", "row", { role: "listitem" }, name, bar, total)
-      row.dataset.run = key
-      return [key, { row, bar, segments, total, label }]
-    }))
-    list.replaceChildren(...[...rows.values()].map(({ row }) => row))
-    fill()
+  const sum = (spent) => spent.reduce((a, b) => a + b, 0)
+  const row = ({ key, label, swatch }, longest) => {
+    const spent = model.spent[key] ?? [], all = sum(spent), share = (k) => all > 0 ? spent[k] / all : 0
+    const segments = spent.map((part, k) => make("div", `segment ${model.parts[k][0]}`, {
+      style: `width: ${100 * (model.shares ? share(k) : part / longest)}%`,
+      title: `${label}: ${model.parts[k][1]} ${percent(share(k))}, ${part.toPrecision(3)} s` }, make("span", "", {}, percent(share(k)))))
+    const texts = spent.flatMap((part, k) => part > 0 ? [`${model.parts[k][1]} ${percent(share(k))}`] : []).join(", ")
+    const total = spent.length ? seconds(all) : "", ariaLabel = `${label}, ${total || "not measured"}${texts && `: ${texts}`}`
+    const without = spent.length ? [] : [make("span", "without", {}, "Saved without this measurement")]
+    const made = make("div", "row", { role: "listitem" }, make("span", "name", { innerHTML: swatch }, make("span", "", {}, label)),
+      make("div", "bar", { role: "img", ariaLabel }, ...segments, ...without), make("span", "total", {}, total))
+    made.dataset.run = key
+    return made
   }
   const fill = () => {
-    const sum = (key) => (model.spent[key] ?? []).reduce((a, b) => a + b, 0)
-    const shown = [...rows.keys()].filter((key) => !model.hidden.includes(key))
-    const longest = Math.max(...shown.map(sum), 1e-9)
-    for (const [key, { row, bar, segments, total, label }] of rows) {
-      const spent = model.spent[key] ?? [], all = sum(key)
-      row.hidden = model.hidden.includes(key)
-      row.classList.toggle("unmeasured", spent.length === 0)
-      total.textContent = spent.length ? seconds(all) : ""
-      const texts = []
-      segments.forEach((segment, index) => {
-        const part = spent[index] ?? 0, share = all > 0 ? part / all : 0
-        segment.style.width = `${100 * (model.shares ? share : part / longest)}%`
-        segment.firstChild.textContent = percent(share)
-        const text = `${model.parts[index][1]} ${percent(share)}`
-        segment.title = `${label}: ${text}, ${part.toPrecision(3)} s`
-        if (part > 0) texts.push(text)
-      })
-      const parts = texts.length ? `: ${texts.join(", ")}` : ""
-      bar.setAttribute("aria-label", `${label}, ${total.textContent || "not measured"}${parts}`)
-    }
+    const shown = model.items.filter(({ key }) => !model.hidden.includes(key))
+    const longest = Math.max(...shown.map(({ key }) => sum(model.spent[key] ?? [])), 1e-9)
+    list.replaceChildren(...shown.map((item) => row(item, longest)))
     buttons.forEach(([button, shares]) => button.setAttribute("aria-pressed", String(shares === model.shares)))
-    modes.hidden = list.hidden = rows.size === 0
-    nothing.hidden = rows.size > 0
+    modes.hidden = list.hidden = model.items.length === 0
+    nothing.hidden = model.items.length > 0
   }
-  build()
-  model.on("items", build)
-  for (const name of ["spent", "hidden", "shares"]) model.on(name, fill)
+  fill()
+  for (const name of ["items", "spent", "hidden", "shares"]) model.on(name, fill)
   el.append(top, make("p", "why", {}, model.why), list, nothing)
 }
 

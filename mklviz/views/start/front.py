@@ -153,10 +153,13 @@ def _triangle(traces: Mapping[str, Trace], titles: Sequence[str], language: Lang
     recipe, ground = load_scenario(RECORDED).recipe, recorded_evidence(RECORDED).get("ground", {})
     styles = {key: replace(s, colour=f"var(--run-{key})") for key, s in run_styles(traces, LIGHT).items()}
     said = language("recorded on {data} data", data=recipe.data.source.title())
-    data = triangle_data(traces, styles, recipe.prepare().problem, said, titles)
+    data = triangle_data(traces, styles, recipe.prepare().problem, said, titles, ground.get("objective", ()))
     data["pair"] = one_curve.two_kernels()
-    figure = triangle_figure(traces, styles, ground.get("objective", ()), language)
-    return {"triangle": figure, "data": json.dumps(data).replace("<", "\\u003c"), "solver": SOLVER}
+    return {
+        "triangle": triangle_figure(traces, styles, language),
+        "data": json.dumps(data).replace("<", "\\u003c"),
+        "solver": SOLVER,
+    }
 
 
 def _tokens() -> str:

@@ -11,13 +11,12 @@ import numpy as np
 
 from mklviz.analysis.curves import best_of, heaviest_bars
 from mklviz.analysis.stopping import RULES, judge
-from mklviz.analysis.weight_map import MapPoint, point_of, principal_plane
-from mklviz.record import Trace
+from mklviz.analysis.weight_map import principal_plane
 from mklviz.scenarios import load_scenario
 from mklviz.views.chart.description import Axis, Chart, Tables
 from mklviz.views.chart.svg import drawing
 from mklviz.views.chart.svg_pictures import runs_stills
-from mklviz.views.geometry.map_chart import MapPath, map_chart, still_tables
+from mklviz.views.geometry.map_chart import MapPath, map_chart, step_point, still_tables
 from mklviz.views.lessons.picture import LessonRuns, drawn_steps
 from mklviz.views.lessons.pictures import recorded_runs, triangle
 from mklviz.views.look.cards import legend
@@ -84,12 +83,8 @@ def paths_preview(runs: LessonRuns) -> str:
     chart = map_chart(runs.styles, runs.theme, triangle=False)
     x, y = Axis(chart.x.label, start=left, end=right), Axis(chart.y.label, start=low, end=high)
 
-    def point(trace: Trace, t: int) -> MapPoint:
-        step = trace[t]
-        return point_of(plane.position(step.weights), "", step.objective, step.weights, trace.kernel_names)
-
-    paths = {key: MapPath([point(runs.traces[key], t) for t in at], at) for key, at in steps.items()}
-    tables = still_tables(paths, point(best, best.best_index), runs.styles, runs.theme, (x, y))
+    paths = {key: MapPath([step_point(runs.traces[key], t, plane, key) for t in at], at) for key, at in steps.items()}
+    tables = still_tables(paths, step_point(best, best.best_index, plane, best.label), runs.styles, runs.theme, (x, y))
     return _picture(Chart(chart.name, "Paths of the kernel weights", x, y, chart.marks), tables, runs)
 
 
