@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import panel as pn
+import panel_material_ui as pmui
 
 from mklviz.contract import Iterate, Solver
 from mklviz.errors import SolverError
@@ -18,6 +19,8 @@ from mklviz.problem import Problem
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.solvers.level import Level
 from mklviz.views.explorer.explorer import Explorer
+from mklviz.views.explorer.page import build_page
+from mklviz.views.host.page_session import follow_session
 from mklviz.views.host.panel_setup import configure
 
 WORDS = ("solvers", "iterations", "gap", "pace")
@@ -63,7 +66,15 @@ def small_explorer(solvers: str = "level,silp", iterations: str = "40", gap: str
     return explorer
 
 
+def page_of(explorer: Explorer) -> pmui.Page:
+    """Return an explorer as a page of its own."""
+    controls = [explorer.controls] if explorer.open() else []
+    page = build_page(explorer.frame.parts, explorer.header, controls, explorer.main, explorer.set_dark)
+    follow_session(explorer.start, explorer.close)
+    return page
+
+
 if pn.state.served:
     configure()
     words = {name: values[0].decode() for name, values in pn.state.session_args.items() if name in WORDS}
-    small_explorer(**words).page().servable()
+    page_of(small_explorer(**words)).servable()

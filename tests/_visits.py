@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import panel as pn
+from _served import page_of
 from _waits import wait_for
 from bokeh.client.session import ClientSession
 from bokeh.events import DocumentReady
@@ -55,7 +56,7 @@ class Served:
         self.explorers.add(explorer)
         self.documents.add(document)
         self._by_session[document.session_context.id] = explorer
-        return explorer.page()
+        return page_of(explorer)
 
     def settle(self) -> None:
         """Receive the first visitor, who is not counted: a clock of Panel's keeps the first session of a process."""

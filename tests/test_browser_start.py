@@ -14,6 +14,7 @@ from _browser import Server, at_rest, chromium, events_of, is_broken, middle, ne
 from _waits import wait_for, wait_until_still
 
 from mklviz.views.explorer.page import CURVE
+from mklviz.views.look.palette import DARK, LIGHT
 from mklviz.views.start.front import front_html
 
 LINES = "[...document.querySelectorAll('#mklviz-front .paths .line')].map((line) => line.getAttribute('d'))"
@@ -307,6 +308,33 @@ def test_a_finger_drags_the_start_and_scrolls_the_page_elsewhere(chromium: Any, 
     assert handle.get_attribute("aria-valuetext") != before
     swipe(finger, 200, 700)
     page.wait_for_function(f"{scrolled} > 0")
+    page.context.close()
+
+
+# counts pictures, and those in which what the server has drawn for a light page is seen
+WATCHED = """
+window.drawn = window.light = 0
+const all = (node) => [node, ...[...(node.shadowRoot ?? node).children].flatMap(all)]
+const look = () => {
+  requestAnimationFrame(look)
+  if (!document.body) return
+  drawn += 1
+  const front = document.getElementById("mklviz-front"), cover = front && getComputedStyle(front)
+  if (cover && cover.display !== "none" && cover.backgroundColor === "DARK") return
+  light += all(document.body).some((node) => getComputedStyle(node).getPropertyValue("--mk-page") === "LIGHT")
+}
+look()
+"""
+
+
+def test_a_page_that_follows_is_dark_from_its_first_picture(chromium: Any, server: Server) -> None:  # noqa: F811
+    page = new_page(chromium, color_scheme="dark")
+    dark = "rgb({}, {}, {})".format(*bytes.fromhex(DARK.page[1:]))
+    page.add_init_script(WATCHED.replace("DARK", dark).replace("LIGHT", LIGHT.page))
+    page.goto(f"http://127.0.0.1:{server.port}/explorer?follow=nobody")
+    page.get_by_text("This race has ended, or the link is incomplete.").wait_for()
+    page.wait_for_function("drawn > 9 && getComputedStyle(document.getElementById('mklviz-front')).display === 'none'")
+    assert page.evaluate("light") == 0
     page.context.close()
 
 

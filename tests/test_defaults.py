@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from types import FunctionType
+from typing import Any
 
 from bokeh.core.property.instance import InstanceDefault
 from bokeh.core.property.wrappers import PropertyValueContainer
+from bokeh.document import Document
 from bokeh.model import Model
 from bokeh.models import CustomJS, Line, Plot
 from bokeh.plotting import figure
+from bokeh.themes import Theme
 
 from mklviz.views.host.components import PlotPane
 from mklviz.views.host.panel_setup import remember_defaults
@@ -45,6 +48,19 @@ def test_each_model_has_empty_containers_of_its_own_that_know_it() -> None:
     one, other = Line(), Line()
     one.tags.append("changed")
     assert (one.tags, other.tags, Line().tags) == (["changed"], [], [])
+
+
+def test_of_a_model_is_sent_what_bokeh_itself_would_send() -> None:
+    remember_defaults()
+    values: Any = Plot.query_properties_with_values
+    document, plot = Document(theme=Theme(json={"attrs": {"Plot": {"height": 77}, "Axis": {"tags": ["a"]}}})), figure()
+    plot.line([1, 2], [3, 4], line_color="red", legend_label="one").tags.append("changed")
+    document.add_root(plot)
+    sent = {model: values(model, lambda each: each.serialized, include_defaults=False) for model in plot.references()}
+    assert len(sent) > 20
+    for model, found in sent.items():
+        assert found == values.__wrapped__(model, lambda each: each.serialized, include_defaults=False)
+    assert sent[plot]["height"] == 77
 
 
 def test_a_figure_that_comes_later_takes_what_its_pane_was_told() -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import panel as pn
 import pytest
+from _served import page_of
 from _ticks import follow, tick
 from _waits import PATIENCE, wait_for
 
@@ -430,7 +431,7 @@ def test_the_served_script_carries_no_logic() -> None:
 
 
 def test_the_page_has_a_title_a_heading_and_a_status_for_screen_readers(explorer: Explorer) -> None:
-    page = explorer.page()
+    page = page_of(explorer)
     header = " ".join(part.object for part in page.header if isinstance(part, pn.pane.HTML))
     assert page.meta.title == "mklviz"
     assert "<h1" in header

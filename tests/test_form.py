@@ -10,6 +10,7 @@ from base64 import b64encode
 from typing import Any
 
 import pytest
+from _served import page_of
 from _waits import next_round
 from bokeh.document import Document
 from bokeh.server.session import ServerSession
@@ -175,7 +176,7 @@ def test_all_controls_of_the_dashboard_are_a_handful_of_components() -> None:
     from panel.models.esm import ReactiveESM
 
     document = Document()
-    Explorer().page().server_doc(document)
+    page_of(Explorer()).server_doc(document)
     components = [model for model in document.models if isinstance(model, ReactiveESM)]
     assert len(components) <= 15
     assert len(list(document.models)) <= 250

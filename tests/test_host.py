@@ -47,6 +47,7 @@ from bokeh.server.urls import per_app_patterns
 from bokeh.util.token import generate_jwt_token
 from panel.io.document import init_doc
 from panel.io.notifications import NotificationAreaBase
+from panel.io.resources import Resources as PanelResources
 from panel.io.server import ComponentResourceHandler, DocHandler, WSHandler, get_server
 from panel.io.state import set_curdoc, state
 from panel.models.esm import DataEvent, ReactiveESM
@@ -82,6 +83,7 @@ from mklviz.views.host.panel_setup import (
     import_nothing_for_component_files,
     never_busy,
     remember_defaults,
+    remember_files,
     remember_looks,
     tell_once,
 )
@@ -173,6 +175,20 @@ def test_the_theme_remembers_what_it_gives_to_a_class() -> None:
         assert first[0] is not second[0]
         first[0].setdefault("stylesheets", []).append("changed")
         assert MaterialDesign._get_modifiers(kind(), MuiDefaultTheme()) == second
+
+
+@rests_on("extra_resources adds the files that classes bring along.", "views/host/panel_setup.py")
+def test_panel_remembers_the_files_of_its_components() -> None:
+    remember_files()
+    look: Any = PanelResources.extra_resources
+    for kind in ("_bundle_css", "__javascript__", "__css__"):
+        for _ in range(2):
+            expected, found = ["before"], ["before"]
+            look.__wrapped__(PanelResources(mode="server"), expected, kind)
+            look(PanelResources(mode="server"), found, kind)
+            assert found == expected
+    look(PanelResources(mode="server"), expected := [], "_bundle_css")
+    assert any(str(file).endswith(".css") for file in expected)
 
 
 @rests_on("where Panel keeps models, and Bokeh the changes that it holds back.", "views/host/frames.py")

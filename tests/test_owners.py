@@ -183,7 +183,7 @@ def asked_for(kept: Store, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def shows_nothing(page: Explorer | Follower, asked_for: list[str]) -> None:
     """Open every tab of a page, and look at Runs until it has asked the store."""
-    for place in range(len(page.shell.boxes)):
+    for place in range(len(page.shell.titles)):
         page.shell.strip.active = place
         page.shell.tick(0.0)
     runs = next(tab for tab in page.shell.tabs.values() if isinstance(tab, Runs))

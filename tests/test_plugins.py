@@ -228,7 +228,7 @@ def test_a_tab_that_breaks_down_says_so_in_its_place(save: Save, no_log: None, w
     save(package, "zebra", text.replace(line, f"{line}\n        1 / 0"))
     shell = Shell(Session())
     shell.strip.active = len(shell.strip) - 1
-    (said,) = shell.boxes[-1].objects
+    (said,) = shell.boxes[package.tab_classes()[-1]].objects
     assert "The tab Note broke down and stays empty (ZeroDivisionError: division by zero)." in said.object
     shell.tick(0.0)
     shell.strip.active = 0

@@ -82,7 +82,7 @@ def test_a_preview_stands_until_the_set_up_is_changed_or_a_race_has_begun() -> N
 
 def open_box(explorer: Explorer) -> str:
     """Return the text in the open tab."""
-    (box,) = [box for box in explorer.shell.boxes if box.visible]
+    (box,) = [box for box in explorer.shell.boxes.values() if box.visible]
     return "".join(str(getattr(part, "object", "")) for part in box.objects)
 
 

@@ -7,7 +7,8 @@ import re
 import time
 import weakref
 from collections.abc import Iterator
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import panel as pn
@@ -160,7 +161,7 @@ def test_a_failing_solver_says_why_and_the_others_go_on() -> None:
     run_to_the_end(view, race)
     broken, well = race.runs.values()
     assert (broken.status, well.status) == ("failed", "limit")
-    assert race_sentence(view.race) == "All 2 solvers have finished; Walker failed."
+    assert race_sentence(view.race) == "1 of 2 solvers has finished; Walker failed."
     page = view.page
     assert "The walker &lt;b&gt;stumbled&lt;/b&gt;." in page.table.object
     assert "stumbled" in page.weights.heads["walker"].object
@@ -506,9 +507,9 @@ def test_one_sentence_says_how_the_race_stands(monkeypatch: pytest.MonkeyPatch) 
     assert race_sentence(race) == "Ready to run."
     race.step(3)
     rest(race)
-    assert race_sentence(race) == "Paused: 1 of 2 solvers finished; Walker failed; Walker at iteration 2."
+    assert race_sentence(race) == "Paused: 0 of 2 solvers finished; Walker failed; Walker at iteration 2."
     ran(race)
-    assert race_sentence(race) == "All 2 solvers have finished; Walker failed."
+    assert race_sentence(race) == "1 of 2 solvers has finished; Walker failed."
 
 
 def test_a_race_that_was_stopped_says_so_and_not_that_it_has_finished() -> None:
@@ -517,13 +518,33 @@ def test_a_race_that_was_stopped_says_so_and_not_that_it_has_finished() -> None:
     rest(race)
     race.cancel()
     assert race.wait(PATIENCE)
-    assert race_sentence(race) == "Stopped: 1 of 2 solvers had finished before; Walker failed."
+    assert race_sentence(race) == "Stopped: 0 of 2 solvers had finished before; Walker failed."
     alone = race_of(Walker(), steps=10**6)
     alone.step(3)
     rest(alone)
     alone.cancel()
     assert alone.wait(PATIENCE)
     assert race_sentence(alone) == "The solver was stopped."
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        ("converged", "The solver has finished."),
+        ("failed", "The solver failed."),
+        ("converged limit", "All 2 solvers have finished."),
+        ("failed failed", "All 2 solvers failed."),
+        ("stopped stopped", "All 2 solvers were stopped."),
+        ("converged limit failed", "2 of 3 solvers have finished; C failed."),
+        ("failed rule failed", "1 of 3 solvers has finished; A and C failed."),
+        ("converged stopped", "Stopped: 1 of 2 solvers had finished before."),
+        ("stopped failed limit", "Stopped: 1 of 3 solvers had finished before; B failed."),
+    ],
+)
+def test_the_sentence_of_an_ended_race_counts_no_failure_among_those_that_finished(ends: str, said: str) -> None:
+    named = zip("ABC", ends.split(), strict=False)
+    runs = {name: SimpleNamespace(status=end, trace=SimpleNamespace(label=name)) for name, end in named}
+    assert race_sentence(cast(Any, SimpleNamespace(runs=runs))) == said
 
 
 def test_the_iterations_of_a_stochastic_solver_are_called_epochs() -> None:

@@ -93,7 +93,7 @@ def test_a_tab_is_built_when_it_is_opened_and_has_something_to_show(monkeypatch:
     assert list(shell.tabs) == [RaceTab]
     shell.strip.active = 1
     assert Plain.made == 0
-    assert "There is no race &lt;yet&gt;." in shell.boxes[1][0].object
+    assert "There is no race &lt;yet&gt;." in shell.boxes[Plain][0].object
     race = raced("level", steps=2)
     session.show(Recipe(), Prepared(), race)  # type: ignore[arg-type]
     plain = shell.tabs[Plain]
@@ -118,7 +118,7 @@ def test_a_tab_is_built_when_it_is_opened_and_has_something_to_show(monkeypatch:
     assert len(plain.told) == told  # type: ignore[attr-defined]
     assert Plain.made == 1
     session.clear()
-    assert "no race" in shell.boxes[1][0].object
+    assert "no race" in shell.boxes[Plain][0].object
 
 
 class Always(Plain):

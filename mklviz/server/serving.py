@@ -131,6 +131,7 @@ def kept_key() -> bytes:
 def get_ready() -> None:
     """Load the modules of a page, so that its scripts have addresses, and bound what pages and messages may take."""
     import_module("mklviz.views.start.front_page").get_ready()
+    settings.perform_document_validation = settings.perform_error_diagnostics = False  # of pages that are tested
     import_nothing_for_component_files()
     build_pages_in_turn()
     bound_messages()

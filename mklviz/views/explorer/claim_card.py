@@ -45,10 +45,7 @@ class ClaimCard:
     def __init__(self, scenario: ScenarioPanel) -> None:
         self._scenario = scenario
         self._theme: Theme = LIGHT
-        self._sentence, self._why = cards.html(), cards.html()
-        self._picture = pn.Column(sizing_mode="stretch_width", margin=0)
-        both = cards.grid(self._picture, self._why, columns=_ACROSS)
-        self.root: Any = cards.card(self._sentence, both, visible=False)
+        self.root: Any = cards.card(visible=False)
         scenario.param.watch(self._show, "claim")
 
     @property
@@ -74,9 +71,9 @@ class ClaimCard:
         if claim is None:
             return
         answer = recorded_answers().answers.get(claim.name, ClaimAnswer(claim, UNKNOWN))
-        self._sentence.object = answer_html(answer)
-        self._why.object = why_html(answer) + numbers_html(answer)
-        self._picture.param.update(objects=[*self._drawn(answer)], visible=bool(answer.rows))
+        picture = pn.Column(*self._drawn(answer), sizing_mode="stretch_width", margin=0, visible=bool(answer.rows))
+        both = cards.grid(picture, cards.html(why_html(answer) + numbers_html(answer)), columns=_ACROSS)
+        self.root.objects = [cards.html(answer_html(answer)), both]
 
     def _drawn(self, answer: ClaimAnswer) -> Iterator[Any]:
         """Yield the picture of an answer and what its signs are, where it has numbers."""

@@ -11,7 +11,6 @@ from time import monotonic
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 import param
 
 from mklviz.engine.race import ReopenedRace
@@ -23,17 +22,7 @@ from mklviz.record import Trace
 from mklviz.scenarios import DEFAULT
 from mklviz.views.explorer.before_and_after import PLAYED, YOURS_FOLLOWS, ColdStart, FiguresAhead, Lesson
 from mklviz.views.explorer.claim_card import ClaimCard
-from mklviz.views.explorer.page import (
-    EXPLORE,
-    RUNS,
-    SECTIONS,
-    TICK,
-    Frame,
-    build_page,
-    cell_layout,
-    controls_column,
-    status_html,
-)
+from mklviz.views.explorer.page import EXPLORE, RUNS, SECTIONS, TICK, Frame, cell_layout, controls_column, status_html
 from mklviz.views.explorer.page_recovery import PageRecovery
 from mklviz.views.explorer.shell import DeepLink, Shell
 from mklviz.views.form import Alert, Form
@@ -360,7 +349,7 @@ class Explorer(pn.viewable.Viewer):
 
     @param.depends("status", watch=True)
     def _show_status(self) -> None:
-        self.frame.status.object = status_html(self.status)
+        self.header.status.object = status_html(self.status)
 
     def _say_what_is_not_kept(self) -> None:
         """Say while a race is in memory alone, once for each trouble of the disk."""
@@ -465,13 +454,6 @@ class Explorer(pn.viewable.Viewer):
             self.sidebar.load(self.sidebar.scenario.recipe)
         return wrong
 
-    def page(self) -> pmui.Page:
-        """Return the dashboard as a page of its own; to be called once in each session."""
-        controls = [self.controls] if self.open() else []
-        page = build_page(self.frame.parts, self.header, controls, self.main, self.set_dark)
-        follow_session(self.start, self.close)
-        return page
-
     def start(self) -> None:
         """Begin to follow the race, now that the page is loaded."""
         if not self._ticks.begun:
@@ -495,13 +477,11 @@ class Explorer(pn.viewable.Viewer):
     def _paint(self) -> None:
         """Apply the colours to the controls beside the tabs."""
         sheet = cards.variables(self.session.theme)
-        narrow = [sheet, ":host { min-width: 0; }"]
-        self.main.stylesheets = narrow
+        self.main.stylesheets = [sheet, ":host { min-width: 0; }"]
         self.claim.paint(self.session.theme)
-        self.frame.status.dress(narrow)
         self.controls.stylesheets = [sheet, ":host { --mk-scale: 1; }"]  # as wide as ever, and put away
 
     def __panel__(self) -> Any:
         WARMUP.start()
         follow_session(self.start, self.close)
-        return cell_layout(self.controls, pn.Column(self.frame.status, self.main, sizing_mode="stretch_width"))
+        return cell_layout(self.controls, pn.Column(self.header.status, self.main, sizing_mode="stretch_width"))

@@ -14,7 +14,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from mklviz.language import LANGUAGE
-from mklviz.views.explorer.page import TICK, Header, build_page, status_html, status_line
+from mklviz.views.explorer.page import TICK, Header, build_page, status_html
 from mklviz.views.explorer.page_recovery import SHARED_RACES, SharedRace
 from mklviz.views.explorer.shell import Shell
 from mklviz.views.form import Form, Heading
@@ -39,19 +39,17 @@ LATE = "The race has begun: this answer is not counted."
 ALONE = "A dashboard of your own opens at this address without what follows the question mark."
 
 
-class Follower(pn.viewable.Viewer):
+class Follower:
     """A follower's page: `message` says what the leader does, `lesson` is the leader's, with an own guess.
 
     `counted` says that the guess is among the answers of the class.
     """
 
     def __init__(self, name: str) -> None:
-        super().__init__()
         self._name = name
         self.session = Session(follows=True, owner=owner_of_page())
         self.shell = Shell(self.session)
         self.reconnect = Reconnect()
-        self._status_line = status_line()
         self.header = Header(self.session, {})
         self._note, self.counted = note(), note(spoken=True)
         self.lesson: LessonPanel | None = None
@@ -146,7 +144,7 @@ class Follower(pn.viewable.Viewer):
         if now - self._described_at >= WORDS_EVERY:
             self._described_at = now
             race = self.session.race
-            self._status_line.object = status_html("No race yet." if race is None else race_sentence(race))
+            self.header.status.object = status_html("No race yet." if race is None else race_sentence(race))
         if self.stage is not None:
             self.stage.tick()
         self.shell.tick(now)
@@ -160,12 +158,11 @@ class Follower(pn.viewable.Viewer):
         sheet = cards.variables(self.session.theme)
         for box in (self._side, self._main):
             box.stylesheets = [sheet]
-        self._status_line.dress([sheet, ":host { min-width: 0; }"])
 
     def page(self) -> pmui.Page:
         """Return the page to serve; to be called once in each session."""
         side = [pn.Column(self._side, margin=(0, 14))]
-        page = build_page([self._status_line, self.reconnect], self.header, side, self._main, self.set_dark)
+        page = build_page([self.header.status, self.reconnect], self.header, side, self._main, self.set_dark)
         follow_session(self._ticks.start, self.close)
         return page
 
@@ -173,6 +170,3 @@ class Follower(pn.viewable.Viewer):
         """The session is over; the race is not this page's to end."""
         self._ticks.stop()
         self.shell.close()
-
-    def __panel__(self) -> Any:
-        return self._main

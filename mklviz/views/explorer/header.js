@@ -61,12 +61,6 @@ function navigation({ model, el }) {
     const section = words.get("page") ?? (words.has("scenario") || words.has("claim") ? "explore" : "start")
     if (section in links || STANDING.includes(section)) turn(section)
   }
-  const painted = () => {
-    if (!front) return
-    front.dataset.projected = model.projected ? "yes" : "no"
-    if (!front.dataset.dark && mklvizDark && !model.dark) return  // the server's figures are still light
-    front.dataset.dark = model.dark ? "yes" : "no"
-  }
 
   const kept = () => {
     document.cookie = `mklviz-keep=${model.keeps ? "yes" : "no"}; path=/; max-age=31536000; samesite=lax`
@@ -81,8 +75,6 @@ function navigation({ model, el }) {
   // the answer comes when the views of what was asked for stand; what was asked for before is nobody's wish any more
   const answered = () => { if (model.answered === asked) show(model.section) }
   for (const name of ["section", "answered"]) model.on(name, answered)
-  model.on("dark", painted)
-  model.on("projected", painted)
   model.on("remove", () => {
     front?.removeEventListener("click", pressed)
     removeEventListener("popstate", back)
@@ -91,10 +83,9 @@ function navigation({ model, el }) {
   el.append(nav)
   front?.querySelector(".bar")?.remove()  // which the links have taken the place of
   show(model.section)
-  painted()
 }
 
-// The list of what keys do, in a dialog.
+// The list of what keys do, in a dialog. Being on every page, it also tells what covers one of its colours.
 const typing = (target) => ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName) && target.type !== "range"
   && target.type !== "checkbox" && target.type !== "radio" || target.isContentEditable
 
@@ -119,4 +110,14 @@ function keyHelp({ model, el }) {
   document.addEventListener("keydown", pressed)
   model.on("remove", () => document.removeEventListener("keydown", pressed))
   el.append(opener, dialog)
+
+  const front = document.getElementById("mklviz-front")  // covers the page, or is Start
+  const painted = () => {
+    if (!front) return
+    front.dataset.projected = model.projected ? "yes" : "no"
+    if (!front.dataset.dark && mklvizDark && !model.dark) return  // the server's figures are still light
+    front.dataset.dark = model.dark ? "yes" : "no"
+  }
+  for (const name of ["dark", "projected"]) model.on(name, painted)
+  painted()
 }

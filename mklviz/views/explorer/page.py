@@ -30,6 +30,7 @@ from mklviz.views.host.solved_paths import DRAG_HANDLE
 from mklviz.views.links.link import PAGE, PROJECTOR, query_flag, query_value
 from mklviz.views.look import cards
 from mklviz.views.look.cards import PAGE_SX, SIDEBAR_WIDTH, THEME
+from mklviz.views.look.palette import DARK, LIGHT
 from mklviz.views.session.session import Session
 
 HEADER_SCRIPT = WORDS_SCRIPT + CONTROLS + beside(__file__, "header.js")
@@ -55,8 +56,6 @@ class Navigation(ScriptedComponent):
     section = param.Selector(default=START, objects=[*SECTIONS, CURVE])
     answered = param.Integer(default=0, doc="The last turn asked for that stands on the page")
     rows = param.List(default=[], doc="Name, title and address of each")
-    dark = param.Boolean(default=False)
-    projected = param.Boolean(default=False)
     keeps = param.Boolean(default=True, doc="Whether races of this browser are kept")
     shared = param.Boolean(default=False, doc="Whether others come in by the address that stands at ./class")
     room = param.String(default="", doc="The end of that address where this page is followed")
@@ -100,6 +99,8 @@ class KeyHelp(JSComponent):
     """The button that opens the dialog, and the dialog; `rows` are keys and what they do."""
 
     rows = param.List(default=[])
+    dark = param.Boolean(default=False)
+    projected = param.Boolean(default=False)
 
     _esm = f"{HEADER_SCRIPT}export const render = keyHelp"
     _stylesheets: ClassVar[list[str]] = [_SHEET]
@@ -115,12 +116,12 @@ _NO_RUN = "@media (min-width: 600px) { .button { display: none; } }"  # it stand
 
 
 class Header:
-    """The switch of a projector, Run where its drawer is folded away, and the list of `keys`; `parts` are shown."""
+    """The name of the app, a line for the status, the switch of a projector, Run where no drawer has it, and `keys`."""
 
     def __init__(self, session: Session, keys: Mapping[str, str]) -> None:
         self._session = session
         self._page: pmui.Page | None = None
-        self._brand: Markup | None = None
+        self.brand, self.status = _brand(), Markup(margin=0, align="center", sizing_mode="stretch_width")
         self._drawer = True  # whether it was open before
         language = page_language()
         self.projector = Switch(label=language("Projector"), description=language(_WHY))
@@ -128,7 +129,7 @@ class Header:
         self._races = bool(keys)  # whether the page has a race of its own
         self._form = Form(FormRow(self.run, self.projector), sizing_mode=None, align="center", margin=(0, 12, 0, 16))
         self.keys = KeyHelp({**keys, **EVERYWHERE}, align="center", margin=0)
-        self.parts = [self._form, self.keys]
+        self.parts, self.dressed = [self._form, self.keys], list[Any]([self.keys])
         self.projector.value = query_flag(PROJECTOR)
         self.projector.param.watch(self._turn, "value")
         session.param.watch(self.paint, "theme")
@@ -156,11 +157,6 @@ class Header:
             page.sidebar_open = self._drawer
         self._session.project(event.new)
 
-    def dress(self, brand: Markup) -> None:
-        """Let the name of the app be as large as everything else in the header."""
-        self._brand = brand
-        self.paint()
-
     def offer_run(self, offered: bool) -> None:
         """Say whether there is a race to run beside the header."""
         self._races = offered
@@ -174,11 +170,13 @@ class Header:
         """Use the sizes of the theme, and show Run where no drawer does."""
         self.run.visible = self._races
         sheet = cards.variables(self._session.theme)
-        if self._brand is not None:
-            self._brand.dress([sheet])
+        self.brand.dress([sheet])
+        self.status.dress([sheet, ":host { min-width: 0; }"])  # it leaves room for what stands behind it
         away = self._session.theme.projected or (self._page is not None and not self._page.sidebar_open)
         folded = [_NO_SWITCH] if away else [_NO_SWITCH, _NO_RUN]
-        self._form.stylesheets, self.keys.stylesheets = [sheet, *folded], [sheet]
+        self._form.stylesheets, self.keys.projected = [sheet, *folded], self._session.theme.projected
+        for part in self.dressed:
+            part.stylesheets = [sheet]
 
 
 # Bokeh lets nothing be higher than what is around it, which in a page that scrolls is the window: a column would end
@@ -193,6 +191,11 @@ _ALWAYS_IN_SIGHT = {
     "background": "var(--mk-card)",
     "border-top": "1px solid var(--mk-border)",
 }
+_COVER = (  # until the server has drawn the page in its colours
+    f"<style>#mklviz-front {{ position: fixed; inset: 0; z-index: 9998; background: {LIGHT.page}; }}"
+    f"@media (prefers-color-scheme: dark) {{ #mklviz-front {{ background: {DARK.page}; }} }}"
+    '#mklviz-front[data-dark] { display: none; }</style><div id="mklviz-front"></div>'
+)
 TICK = 0.1  # seconds between looks at the race
 TITLE = "mklviz"
 
@@ -206,13 +209,12 @@ def build_page(
     html: str = "",
 ) -> pmui.Page:
     """Return the page of one session, which says whether it is dark, with its first `html`; no controls, no drawer."""
-    brand, language = _brand(), page_language()
-    header.dress(brand)
+    language = page_language()
     page = pmui.Page(
-        template=page_template(html or language.script(HEADER_SCRIPT + DRAG_HANDLE), language.code),
+        template=page_template(html or _COVER + language.script(HEADER_SCRIPT + DRAG_HANDLE), language.code),
         meta_title=TITLE,
         favicon=ICON,
-        header=[brand, *parts, *header.parts],
+        header=[header.brand, *parts, *header.parts],
         sidebar=list(controls),
         main=[pn.Column(main, stylesheets=[_AS_HIGH_AS_IT_IS], sizing_mode="stretch_width", margin=(4, 20, 24, 20))],
         theme_config=THEME,
@@ -224,15 +226,20 @@ def build_page(
     never_busy(page)
     header.shown_on(page)
     page.param.watch(header.paint, "sidebar_open")
-    page.param.watch(lambda event: set_dark(event.new), "dark_theme")
-    set_dark(page.dark_theme)
+
+    def turn(dark: bool) -> None:
+        set_dark(dark)
+        header.keys.dark = dark  # last: the browser waits for it to show what is open
+
+    page.param.watch(lambda event: turn(event.new), "dark_theme")
+    turn(page.dark_theme)
     return page
 
 
 def controls_column(sidebar: Any, run_panel: Any) -> pn.Column:
     """Return the column of all controls; those of the race stay in sight."""
-    run = pn.Column(run_panel, sizing_mode="stretch_width", margin=0, styles=_ALWAYS_IN_SIGHT)
-    return pn.Column(sidebar, run, sizing_mode="stretch_width", margin=(0, 14, 0, 14))
+    run = pn.Column(run_panel.form, sizing_mode="stretch_width", margin=0, styles=_ALWAYS_IN_SIGHT)
+    return pn.Column(sidebar.form, run, sizing_mode="stretch_width", margin=(0, 14, 0, 14))
 
 
 def cell_layout(controls: pn.Column, main: pn.Column) -> pmui.Row:
@@ -243,12 +250,6 @@ def cell_layout(controls: pn.Column, main: pn.Column) -> pmui.Row:
     return pmui.Row(
         pn.Column(controls, width=SIDEBAR_WIDTH, margin=0), main, theme_config=THEME, sizing_mode="stretch_width"
     )
-
-
-def status_line() -> Markup:
-    """Return the place for a sentence in the header, which leaves room for what stands behind it."""
-    narrow = [":host { min-width: 0; }"]
-    return Markup(margin=0, align="center", sizing_mode="stretch_width", stylesheets=narrow)
 
 
 def status_html(sentence: str) -> str:
@@ -282,9 +283,8 @@ class Frame:
         self.session = Session(owner=owner_of_page())
         self.reconnect = Reconnect()
         self.header = Header(self.session, RACE)
-        self.status = status_line()
 
     @property
     def parts(self) -> list[Any]:
         """What stands in the header between the name and the switches."""
-        return [self.status, self.reconnect]
+        return [self.header.status, self.reconnect]

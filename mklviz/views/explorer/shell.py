@@ -30,14 +30,13 @@ class Shell:
         self._behind: set[type[Tab]] = set()  # at another step or in other colours, unseen, or without steps
         self._before: tuple[int, bool] | None = None  # the tab that was open, and whether the row was seen
         self._classes = tab_classes()
-        self.boxes = [pn.Column(sizing_mode="stretch_width", margin=0) for _ in self._classes]
-        self._reasons = [cards.html() for _ in self._classes]
-        self._contents: list[Any] = [None for _ in self._classes]
+        self.boxes: dict[type[Tab], pn.Column] = {}  # of the tabs that have been seen so far
+        self._contents: dict[type[Tab], Tab | str] = {}  # of the boxes: a tab, or why there is none
         headings = [(kind.title, pn.Spacer(height=0)) for kind in self._classes]
         size = {"& .MuiTab-root": {"fontSize": "calc(14px * var(--mk-scale, 1))"}}
         self.strip = pmui.Tabs(*headings, sizing_mode="stretch_width", margin=0, sx=size)
         # boxes are hidden rather than taken off the page, where BokehJS would lay figures out before they are drawn
-        self.root = pn.Column(self.strip, *self.boxes, sizing_mode="stretch_width", margin=0)
+        self.root = pn.Column(self.strip, sizing_mode="stretch_width", margin=0)
         self.strip.param.watch(self._open, "active")
         session.param.watch(self._follow, ["race", "cursor", "theme", "pinned", "stale"])
         self._open()
@@ -100,28 +99,26 @@ class Shell:
             else:
                 self._behind.discard(kind)
                 tab.follow(self.session)
-                if kind not in self._broken and kind.supports(
-                    self.session
-                ):  # nothing to show yet of a race that begins
-                    self._behind.add(kind)
+                if kind not in self._broken and kind.supports(self.session):
+                    self._behind.add(kind)  # nothing to show yet of a race that begins
         self._open()
 
     def _open(self, *_: Any) -> None:
         """Put into the open box its tab, or why it has nothing to show."""
-        for index, box in enumerate(self.boxes):
-            if box.visible != (index == self.strip.active):  # to set what is set costs half of a tick
-                box.visible = index == self.strip.active
-        for kind, tab in self.tabs.items():
-            tab.shown = self._seen and kind is self._classes[self.strip.active]
+        kind = self._classes[self.strip.active]
+        for each, box in self.boxes.items():
+            if box.visible != (each is kind):  # to set what is set costs half of a tick
+                box.visible = each is kind
+        for each, tab in self.tabs.items():
+            tab.shown = self._seen and each is kind
         if not self._seen:
             return
-        kind, pane = self._classes[self.strip.active], self._reasons[self.strip.active]
-        reason = self._build(kind)
-        if reason:
+        if reason := self._build(kind):
             reason = reason.replace("Press Run first:", "No race yet:") if self.session.follows else reason
             sentence = f'<p class="why" style="padding: 24px 4px 4px">{escape(reason)}</p>'
-            pane.object = self._preview(kind) or sentence
-        self._fill(pane if reason else self.tabs[kind])
+            self._fill(kind, self._preview(kind) or sentence)
+        else:
+            self._fill(kind, self.tabs[kind])
 
     def _preview(self, kind: type[Tab]) -> str:
         """Return what a tab without a race shows of the recording of what is set up."""
@@ -149,11 +146,13 @@ class Shell:
             self._broken[kind] = reason
         return reason
 
-    def _fill(self, content: Any) -> None:
-        active = self.strip.active
-        if self._contents[active] is not content:
-            self._contents[active] = content
-            self.boxes[active].objects = [content]
+    def _fill(self, kind: type[Tab], content: Tab | str) -> None:
+        if kind not in self.boxes:
+            self.boxes[kind] = pn.Column(sizing_mode="stretch_width", margin=0)
+            self.root.append(self.boxes[kind])
+        if self._contents.get(kind) != content:
+            self._contents[kind] = content
+            self.boxes[kind].objects = [cards.html(content) if isinstance(content, str) else content]
 
 
 class DeepLink:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import panel as pn
@@ -63,7 +64,18 @@ class Pulse(JSComponent):
             super()._server_change(doc, ref, subpath, attr, old, new)
 
 
-class Markup(pn.pane.HTML):
+class Lone:
+    """Mixed into a pane that has a place on a page: it has no row of its own, which Panel makes for every pane."""
+
+    @staticmethod
+    def default_layout(*_: Any, **_named: Any) -> Any:
+        return SimpleNamespace(_models={})
+
+    def _sync_layoutable(self, *_: Any) -> None:
+        pass
+
+
+class Markup(Lone, pn.pane.HTML):
     """A pane that sends its text alone when it changes; Panel's own sends its style sheets with it."""
 
     _dressing = False
@@ -81,7 +93,7 @@ class Markup(pn.pane.HTML):
             model.text = self._transform_object(self.object)["object"]
 
 
-class PlotPane(pn.pane.Bokeh):
+class PlotPane(Lone, pn.pane.Bokeh):
     """A `pn.pane.Bokeh` that does not walk through all models of its figure.
 
     Panel's pane does so three times: for the sizes that a figure sets, for scripts that name it, and for what a theme

@@ -22,10 +22,11 @@ from bokeh.server.session import ServerSession
 from panel.io import document as panel_document
 from panel.io.document import with_lock
 from panel.io.notifications import NotificationAreaBase
+from panel.io.resources import Resources
 from panel.io.server import ComponentResourceHandler
 from panel.io.state import set_curdoc, state
-from panel.reactive import Syncable
-from panel.util import edit_readonly
+from panel.reactive import ReactiveCustomBase, Syncable
+from panel.util import _descendents, edit_readonly
 from panel_material_ui.theme import MaterialDesign
 from param import Parameterized
 from tornado.web import HTTPError
@@ -82,6 +83,7 @@ def configure() -> None:
     answer_with_lock()
     tell_once()
     remember_looks()
+    remember_files()
     pn.extension(notifications=True, reconnect=False, exception_handler=_report)
     if is_served():
         pn.state.curdoc.js_on_event("connection_lost", CustomJS(code=_LOST))
@@ -125,9 +127,24 @@ _CONTAINERS = (PropertyValueDict, PropertyValueList, PropertyValueSet)
 def remember_defaults() -> None:
     """Let Bokeh remember the defaults of each class; done once per process.
 
-    It works them out anew, and checks them, for each of the 700 models of a race: a third of what a page costs.
+    It works them out anew, and checks them, for each of the 700 models of a race: a third of what a page costs. Even of
+    a model that is sent it works out those of all properties, to send what was set alone.
     """
     models: Any = HasProps
+    models.themed_values = lambda model: vars(model).get("__themed_values__")  # whose absence Bokeh looks for all over
+    values_of = models.query_properties_with_values
+
+    @wraps(values_of)
+    def values(model: Any, query: Any, **wanted: bool) -> Any:
+        if wanted.get("include_defaults", True) or wanted.get("include_undefined"):
+            return values_of(model, query, **wanted)
+        themed, made = model.themed_values() or {}, model._unstable_default_values
+        asked = {name: model.lookup(name) for name in {**model._property_values, **made, **themed}}
+        found = {name: descriptor.get_value(model) for name, descriptor in asked.items() if query(descriptor)}
+        untouched = {name for name in made if isinstance(made[name], _CONTAINERS)} - set(themed)
+        return {name: value for name, value in found.items() if name not in untouched}
+
+    models.query_properties_with_values = values
     descriptors: Any = PropertyDescriptor
     defaults: Any = cache(models._overridden_defaults.__func__)
     varies: Any = cache(descriptors.has_unstable_default)  # which asks of a class what it asks of its models
@@ -148,17 +165,13 @@ def remember_defaults() -> None:
         value = work_out(descriptor, model)
         if isinstance(value, _PLAIN) and not descriptor.has_unstable_default(model):
             plain[about] = value
-        elif type(value) in _CONTAINERS and not value and not _made_each_time(descriptor, type(model)):
-            empty[about] = type(value)
+        elif type(value) in _CONTAINERS and not value:
+            made = model._overridden_defaults().get(descriptor.name, descriptor.property._default)
+            if not callable(made):  # a function makes another one the next time
+                empty[about] = type(value)
         return value
 
     descriptors.instance_default = default
-
-
-def _made_each_time(descriptor: Any, model: type[HasProps]) -> bool:
-    """Return whether a function makes the default, which may be another the next time."""
-    overridden = model._overridden_defaults()
-    return callable(overridden.get(descriptor.name, descriptor.property._default))
 
 
 @cache
@@ -180,6 +193,29 @@ def remember_looks() -> None:
         return {name: list(value) if isinstance(value, list) else value for name, value in own.items()}, of_children
 
     design._get_modifiers = classmethod(modifiers)
+
+
+@cache
+def remember_files() -> None:
+    """Let Panel remember which files its components bring along; done once per process.
+
+    It looks for those of each of two hundred classes and all its ancestors for every page: an eighth of what one costs.
+    """
+    resources: Any = Resources
+    look = resources.extra_resources
+
+    @cache
+    def brought(kind: str, mode: str, *_: object) -> list[Any]:
+        look(Resources(mode=mode), files := list[Any](), kind)
+        return files
+
+    @wraps(look)
+    def extra_resources(asked: Any, files: list[Any], kind: str) -> None:
+        classes, extensions = len(_descendents(ReactiveCustomBase)), tuple(state._extensions or ())
+        known = brought(kind, asked.mode, state.rel_path, extensions, classes)
+        files.extend(file for file in known if file not in files)
+
+    resources.extra_resources = extra_resources
 
 
 _PACKAGES = ("mklviz", "panel", "panel_material_ui")

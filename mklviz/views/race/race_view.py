@@ -12,7 +12,6 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
-import panel as pn
 import param
 
 from mklviz.engine import Race, Run
@@ -26,6 +25,7 @@ from mklviz.views.chart.race_charts import ChartOptions
 from mklviz.views.host.frames import Frames
 from mklviz.views.host.page_session import GIVE_UP_AFTER, is_connected
 from mklviz.views.host.panel_setup import answer_with_lock, remember_defaults
+from mklviz.views.look.cards import Rooted
 from mklviz.views.look.palette import LIGHT
 from mklviz.views.race.components import Chips, step_near
 from mklviz.views.race.figures import Charts
@@ -124,7 +124,7 @@ PLAYED_EVERY = 0.5  # seconds between frames of a recording, whose painting take
 IDLE_BEAT = 4.0  # seconds between frames when nothing happens; they push on whatever a queue still holds
 
 
-class RaceView(pn.viewable.Viewer):
+class RaceView(Rooted):
     """The live view of a race; it never starts or steps a solver, and holds or cancels one only if the page is left."""
 
     race = param.Parameter(default=None, doc="The race shown")
@@ -152,7 +152,7 @@ class RaceView(pn.viewable.Viewer):
         self.long_runs = LongRuns(lambda: self._turn_end())
         controls = [*race_controls(self, lambda *_: self.figures.change(Charts.reset_zoom)), self.long_runs.form]
         self.page = RacePage(self.chips, controls, above_box(self), self.heartbeat)
-        self.slot = self.page.slot
+        self.root, self.slot = self.page.root, self.page.slot
         self.figures = RaceFigures(self.page, self.chips, self.frames, self._options)
         self.text = RaceText(self.page)
         self.hold_unseen = HoldUnseen()
@@ -318,6 +318,3 @@ class RaceView(pn.viewable.Viewer):
     @property
     def _options(self) -> ChartOptions:
         return ChartOptions(self.theme, self.x_axis, self.log_x, self.log_y, self.above, self.gap_tolerance)
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self.page.root

@@ -190,19 +190,16 @@ def race_sentence(race: Race | None) -> str:
     """Say the state of a race in one plain sentence."""
     if race is None:
         return "Press Run to start the solvers."
-    total = len(race.runs)
-    states = {key: run.status for key, run in race.runs.items()}
-    failed = [race.runs[key].trace.label for key, status in states.items() if status == "failed"]
-    open_runs = [race.runs[key] for key, status in states.items() if status not in FINAL]
-    at = ", ".join(map(_where, open_runs))
-    done = total - len(open_runs)
+    states = [run.status for run in race.runs.values()]
+    failed = [run.trace.label for run in race.runs.values() if run.status == "failed"]
+    open_runs = [run for run in race.runs.values() if run.status not in FINAL]
     trouble = f"; {' and '.join(failed)} failed" if failed else ""
     if not open_runs:
-        return _ended_sentence(total, list(states.values()).count("stopped"), trouble)
-    if all(states[key] == "ready" for key in states):
+        return _ended_sentence(len(states), len(failed), states.count("stopped"), trouble)
+    if all(state == "ready" for state in states):
         return "Ready to run."
-    state = "" if "running" in states.values() else "Paused: "
-    return f"{state}{done} of {total} solvers finished{trouble}; {at}."
+    done, at = len(states) - len(open_runs) - len(failed), ", ".join(map(_where, open_runs))
+    return f"{'' if 'running' in states else 'Paused: '}{done} of {len(states)} solvers finished{trouble}; {at}."
 
 
 def why_no_curves(race: Race) -> str:
@@ -220,14 +217,17 @@ def _where(run: Run) -> str:
     return f"{run.trace.label} at iteration {run.trace.last_step:,}"
 
 
-def _ended_sentence(total: int, stopped: int, trouble: str) -> str:
-    """Say how a race of so many solvers ended, some of which may have been stopped by hand."""
-    solvers = "The solver" if total == 1 else f"All {total} solvers"
-    if not stopped:
-        return f"{solvers} {'has' if total == 1 else 'have'} finished{trouble}."
+def _ended_sentence(total: int, failed: int, stopped: int, trouble: str) -> str:
+    """Say how a race of so many solvers ended, some of which may have failed, or been stopped by hand."""
+    solvers, finished = "The solver" if total == 1 else f"All {total} solvers", total - failed - stopped
+    if failed == total:
+        return f"{solvers} failed."
     if stopped == total:
         return f"{solvers} {'was' if total == 1 else 'were'} stopped."
-    return f"Stopped: {total - stopped} of {total} solvers had finished before{trouble}."
+    if stopped:
+        return f"Stopped: {finished} of {total} solvers had finished before{trouble}."
+    solvers = f"{finished} of {total} solvers" if failed else solvers
+    return f"{solvers} {'has' if finished == 1 else 'have'} finished{trouble}."
 
 
 def weights_pills(motion: Motion, enlarged: str = "", explained: bool = True) -> str:

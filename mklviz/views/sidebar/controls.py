@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Generic, TypeVar
 
-import panel as pn
 import param
 
 from mklviz.errors import ProblemError
@@ -114,11 +113,10 @@ _USABLE = {  # the buttons that mean something in each state
 }
 
 
-class RunPanel(pn.viewable.Viewer):
+class RunPanel:
     """The buttons of a race, which call `commands` by their names, and below them `stage`, `progress` and `hint`."""
 
     def __init__(self, commands: Mapping[str, Callable[..., Any]]) -> None:
-        super().__init__()
         self.buttons = {
             "run": Button(commands["run"], label="▶ Run", variant="contained", wide=True),
             "pause": Button(commands["pause"], label="Pause", wide=True),
@@ -176,6 +174,3 @@ class RunPanel(pn.viewable.Viewer):
         """Show how far a preparation is; an empty `stage` hides it."""
         say(self.stage, stage)
         self.progress.param.update(value=round(100 * fraction), visible=bool(stage))
-
-    def __panel__(self) -> Any:
-        return self.form

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import panel as pn
 import param
 
 from mklviz.datasets import DataError
@@ -23,7 +22,7 @@ from mklviz.views.sidebar.scenario_panel import ScenarioPanel
 from mklviz.views.sidebar.solver_panel import SolverPanel
 
 
-class Sidebar(pn.viewable.Viewer):
+class Sidebar(param.Parameterized):
     """All controls but the buttons of the race.
 
     `recipe`: what the controls stand for; None where one of them cannot be read. It is set once for each change of a
@@ -130,6 +129,3 @@ class Sidebar(pn.viewable.Viewer):
         if known or recipe is None or shape is None:
             return known and known[1]
         return expected_size(shape, recipe.kernels)
-
-    def __panel__(self) -> Any:
-        return self.form

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pandas  # noqa: F401  # HoloViews would, in the thread of a task, while the ticks of a page meet half of it
 import panel as pn
@@ -22,7 +21,6 @@ from mklviz.views.form.inputs import follow
 from mklviz.views.host.page_session import follow_session, page_language
 from mklviz.views.links import FOLLOW, GIVEN, RACE_KEY
 from mklviz.views.links.link import PAGE, names_a_race, query_value
-from mklviz.views.look import cards
 from mklviz.views.look.cards import PAGE_SX, WITHOUT_DRAWER
 from mklviz.views.start.front import front_html
 from mklviz.views.tabs import tab_classes
@@ -59,6 +57,7 @@ class FrontPage:
         self.frame = Frame()
         self.explorer: Explorer | None = None
         self.navigation = Navigation(self.turn, section=section, margin=0, align="center")
+        self.frame.header.dressed.append(self.navigation)
         self.frame.session.keeps = (pn.state.cookies or {}).get(KEEP) != "no"
         for name in ("keeps", "room"):
             follow(self.navigation, self.frame.session, name, name)
@@ -78,9 +77,7 @@ class FrontPage:
         WARMUP.start()
         if self.section in (EXPLORE, RUNS) or query_value(RACE_KEY):
             self._build(self.section)
-        self.frame.session.param.watch(self._paint, "theme")  # last: the browser waits for it to show what is open
         self._show(self.section, {OWN: query_value(OWN)})
-        self._paint()
         follow_session(self._start, self.close)
         return self._page
 
@@ -133,11 +130,6 @@ class FrontPage:
         self.frame.session.set_dark(dark)
         if self.explorer is not None:
             self.explorer.set_dark(dark)
-
-    def _paint(self, *_: Any) -> None:
-        theme = self.frame.session.theme
-        self.navigation.param.update(dark=theme.dark, projected=theme.projected)
-        self.navigation.stylesheets = [cards.variables(theme)]
 
     def _start(self) -> None:
         if self.explorer is not None:

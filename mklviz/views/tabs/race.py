@@ -183,19 +183,16 @@ class RaceTab(Tab):
 
     def __init__(self) -> None:
         super().__init__()
-        self.view, self.minima = RaceView(), MinimaCard()
-        self.root = self.race_view = self.view
-        self.equivalence, self.path = EquivalenceCard(), PathCard()
-        self._cards: tuple[MinimaCard | EquivalenceCard | PathCard, ...] = ()  # for the owner's page alone
+        self.root = self.race_view = self.view = RaceView()
+        self.cards: tuple[MinimaCard | EquivalenceCard | PathCard, ...] = ()  # made when a race has ended
+        self._offers, self._dark = False, False  # whether it is the owner's page, with all of the race
 
     def follow(self, session: Session) -> None:
         """Show the session's race, in its colours, with the step it stands at."""
-        shown_alone = session.follows or session.missing
-        self._cards = () if shown_alone else (self.minima, self.equivalence, self.path)
-        for part in (self.minima, self.path):
-            part.set_dark(session.theme.dark)
-        if session.race is not self.view.race:
-            for card in (self.minima, self.equivalence, self.path):  # also where this race will have none
+        self._offers, self._dark = not (session.follows or session.missing), session.theme.dark
+        for card in self.cards:
+            card.set_dark(self._dark)
+            if session.race is not self.view.race:
                 card.clear()
         self.view.drag_cursor(partial(setattr, session, "cursor"), anywhere=False)
         self.view.follow(session)
@@ -207,14 +204,17 @@ class RaceTab(Tab):
         else:
             self.view.hold(now)
         race = self.view.race
-        ended = race is not None and race.status == "finished"
-        if ended and not self.view.slot.objects:
-            self.view.slot.objects = list(self._cards)  # not earlier: a page opens faster with fewer parts
-        for card in self._cards:
+        ended = self._offers and race is not None and race.status == "finished"
+        if ended and not self.cards:  # not earlier: a page opens faster with fewer parts
+            self.cards = MinimaCard(), EquivalenceCard(), PathCard()
+            for card in self.cards:
+                card.set_dark(self._dark)
+            self.view.slot.objects = list(self.cards)
+        for card in self.cards:
             if ended:
                 card.begin(race)
             card.update()
 
     def close(self) -> None:
-        for card in self._cards:
+        for card in self.cards:
             card.clear()
