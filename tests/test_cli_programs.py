@@ -134,13 +134,6 @@ def test_a_path_whose_solver_breaks_down_prints_what_was_found(capsys: pytest.Ca
     assert "failed" in captured.out
 
 
-def test_bad_words_leave_the_output_empty(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", "--solvers", "levle", "--json"]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert "Did you mean level?" in captured.err
-
-
 @pytest.mark.parametrize("words", [["--help"], ["run", "--help"], ["path", "--help"]])
 def test_the_help_says_what_exit_codes_mean(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
