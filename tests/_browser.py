@@ -20,27 +20,6 @@ from urllib.parse import urlencode
 import pytest
 from _waits import PATIENCE, wait_for, wait_until_still
 
-__all__ = [
-    "ARTIFACTS",
-    "LONG",
-    "App",
-    "Pages",
-    "Server",
-    "at_rest",
-    "chromium",
-    "complaints_in",
-    "events_of",
-    "find_browser",
-    "free_port",
-    "is_broken",
-    "middle",
-    "new_page",
-    "not_driven",
-    "open_app",
-    "serious",
-    "server",
-]
-
 T = TypeVar("T")
 ROOT = Path(__file__).parent.parent
 ARTIFACTS = ROOT / "test-artifacts"
@@ -373,6 +352,24 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     yield running
     running.close()
     assert not running.complaints, running.log
+
+
+def one_page(chromium: Any, server: Server, **race: object) -> Iterator[App]:
+    """Yield one page for the tests of a module, which leave it as it was; at the end it may have logged no error."""
+    pages = Pages(chromium)
+    yield pages.open(server.url(**race))
+    pages.close()
+    assert not pages.errors, "\n".join(pages.errors)
+
+
+@pytest.fixture(scope="module")
+def raced(chromium: Any, server: Server) -> Iterator[App]:
+    """One page with a finished race of SILP, Level and SPG for the tests of a module."""
+    for app in one_page(chromium, server, solvers="silp,level,spg", iterations=40):
+        app.press("Run")
+        app.until_finished()
+        app.settled()
+        yield app
 
 
 @pytest.fixture

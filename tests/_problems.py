@@ -141,3 +141,25 @@ def problem(name: str) -> Problem:
 def dense(bank: KernelBank) -> Array:
     """Return every kernel matrix of a bank, (m, n, n), one unit weight at a time."""
     return np.array([bank.combine(unit) for unit in np.eye(len(bank))])
+
+
+def check_against(K: Array, bank: KernelBank, relative: float) -> None:
+    """Compare everything a bank answers with what the matrices K say, to a share of their largest entry or trace."""
+    m, n = len(K), bank.n_samples
+    rng = np.random.default_rng(n)
+    size = relative * np.maximum(np.abs(K).max(axis=(1, 2)), np.trace(K, axis1=1, axis2=2))
+    v = rng.normal(size=(n, 4)) * (rng.random((n, 1)) < 0.7) * [1, 1, 1, 0]
+    length = max(float(np.abs(v).sum()), 1.0)
+    assert (np.abs(dense(bank) - K).max(axis=(1, 2)) <= size).all()
+    assert (np.abs(bank.quad(v[:, 0]) - np.einsum("i,kij,j->k", v[:, 0], K, v[:, 0])) <= size * length**2).all()
+    assert (np.abs(bank.quad(v) - np.einsum("ic,kij,jc->k", v, K, v)) <= size * length**2).all()
+    which = rng.permutation(m)[: (m + 1) // 2]
+    products = np.abs(bank.products(v[:, 1], which) - K[which] @ v[:, 1]).max(axis=1)
+    assert (products <= size[which] * length).all()
+    for weights in (rng.exponential(size=m), rng.exponential(size=m) * (rng.random(m) < 0.3), np.zeros(m)):
+        combined = np.tensordot(weights, K, 1)
+        found = bank.combine(weights)
+        assert np.abs(found - combined).max() <= weights @ size
+        np.testing.assert_array_equal(found, found.T)
+        for columns in (v[:, 0], v):
+            assert np.abs(bank.apply(weights, columns) - combined @ columns).max() <= weights @ size * length

@@ -10,14 +10,24 @@ from collections.abc import Iterator
 import pytest
 
 from _linked import LINKED  # isort: skip  # before anything of mklviz is imported
-from _browser import chromium, open_app, server
+from _browser import chromium, open_app, raced, server
 from _cover import leave_the_rest
 from _plugins import save
 from _stores import store
 
 from mklviz.engine.warmup import WARMUP
 
-__all__ = ["LINKED", "chromium", "no_log", "open_app", "pytest_collection_modifyitems", "save", "server", "store"]
+__all__ = [
+    "LINKED",
+    "chromium",
+    "no_log",
+    "open_app",
+    "pytest_collection_modifyitems",
+    "raced",
+    "save",
+    "server",
+    "store",
+]
 
 pytest_plugins = ["pytester"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from _problems import dense, random_grams
+from _problems import check_against, dense, random_grams
 
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels import Gaussian, KernelBank, KernelFamily, Laplacian, Linear, NystromBank, Polynomial, paper_bank
@@ -43,21 +43,23 @@ ALL_FAMILIES: list[KernelFamily] = [
 ]
 
 
-def direct(X: np.ndarray, families: list[KernelFamily], normalize: str) -> np.ndarray:
-    """The definition, in full matrices."""
+def direct(X: np.ndarray, families: list[KernelFamily], normalize: str, new: np.ndarray | None = None) -> np.ndarray:
+    """The definition, in full matrices: of the samples with each other, or of new points with them."""
     names = [f"x{j + 1}" for j in range(X.shape[1])]
     found = []
     for family in families:
         for _, columns in family.subsets(X.shape[1], names):
             part = X[:, list(columns)]
+            rows = part if new is None else new[:, list(columns)]
             for value in family.values():
-                K = family.profile(family.base(part, part), value)
+                K = family.profile(family.base(rows, part), value)
+                theirs, own = (np.diag(family.profile(family.base(each, each), value)) for each in (rows, part))
                 if normalize == "trace":
-                    K = K / np.trace(K)
+                    K = K / own.sum()
                 if normalize == "mean-diagonal":
-                    K = K / np.diag(K).mean()
+                    K = K / own.mean()
                 if normalize == "diagonal":
-                    K = K / np.sqrt(np.outer(np.diag(K), np.diag(K)))
+                    K = K / np.sqrt(np.outer(theirs, own))
                 found.append(K)
     return np.array(found)
 
@@ -69,35 +71,8 @@ def test_answers_agree_with_dense_matrices(table: str, normalize: str) -> None:
     X = TABLES[table]
     bank = KernelBank.build(X, ALL_FAMILIES, normalize=normalize)
     K = direct(X, ALL_FAMILIES, normalize)
-    m, n = len(K), len(X)
-    assert (len(bank), bank.n_samples, len(bank.names)) == (m, n, m)
-    size = np.abs(K).max(axis=(1, 2))
-    traces = np.trace(K, axis1=1, axis2=2)
-    # factors leave at most 1e-14 of the trace out; 1e-12 relative to the trace or the largest entry
-    allowed = 1e-12 * np.maximum(size, traces)
-    assert (np.abs(dense(bank) - K).max(axis=(1, 2)) <= allowed).all()
-
-    v = RNG.normal(size=n) * (RNG.random(n) < 0.7)
-    length = float(np.abs(v).sum())
-    quad = np.einsum("i,kij,j->k", v, K, v)
-    assert (np.abs(bank.quad(v) - quad) <= allowed * max(length, 1.0) ** 2).all()
-    which = np.sort(RNG.choice(m, size=m // 2, replace=False))
-    products = K @ v
-    found = bank.products(v, which)
-    assert found.shape == (len(which), n)
-    assert (np.abs(found - products[which]).max(axis=1) <= allowed[which] * max(length, 1.0)).all()
-
-    for weights in (RNG.dirichlet(np.ones(m)), RNG.exponential(size=m) * (RNG.random(m) < 0.3), np.zeros(m)):
-        combined = np.tensordot(weights, K, 1)
-        slack = max(float(weights @ allowed), 1e-300)
-        assert np.abs(bank.combine(weights) - combined).max() <= slack
-        assert np.abs(bank.apply(weights, v) - combined @ v).max() <= slack * max(length, 1.0)
-
-    columns = np.column_stack([v, RNG.normal(size=n), np.zeros(n)])  # one for each of several classes
-    size_of_all = max(float(np.abs(columns).sum()), 1.0)
-    quad = np.einsum("ic,kij,jc->k", columns, K, columns)
-    assert (np.abs(bank.quad(columns) - quad) <= allowed * size_of_all**2).all()
-    assert np.abs(bank.apply(weights, columns) - combined @ columns).max() <= slack * size_of_all
+    assert (len(bank), bank.n_samples, len(bank.names)) == (len(K), len(X), len(K))
+    check_against(K, bank, 1e-12)  # factors leave at most 1e-14 of the trace out
 
 
 @pytest.mark.each_value
@@ -300,23 +275,8 @@ def test_new_points_get_the_kernels_of_the_bank(normalize: str) -> None:
     families = [*ALL_FAMILIES, Polynomial(degrees=(2,), offset=0.25)]
     bank = KernelBank.build(X, families, normalize=normalize)
     cross = bank.cross(new)
-    names = [f"x{j + 1}" for j in range(3)]
-    k = 0
-    for family in families:
-        for _, columns in family.subsets(3, names):
-            left, right = new[:, list(columns)], X[:, list(columns)]
-            for value in family.values():
-                K = family.profile(family.base(left, right), value)
-                own, theirs = family.diagonal(right, value), family.diagonal(left, value)
-                if normalize == "trace":
-                    K = K / own.sum()
-                if normalize == "mean-diagonal":
-                    K = K / own.mean()
-                if normalize == "diagonal":
-                    K = K / np.sqrt(np.outer(theirs, own))
-                found = cross.combine(np.eye(len(bank))[k])
-                np.testing.assert_allclose(found, K, rtol=1e-12, atol=1e-13 * np.abs(K).max())
-                k += 1
+    for unit, K in zip(np.eye(len(bank)), direct(X, families, normalize, new), strict=True):
+        np.testing.assert_allclose(cross.combine(unit), K, rtol=1e-12, atol=1e-13 * np.abs(K).max())
     weights = RNG.dirichlet(np.ones(len(bank)))
     total = sum(w * cross.combine(unit) for w, unit in zip(weights, np.eye(len(bank)), strict=True))
     np.testing.assert_allclose(cross.combine(weights), total, rtol=1e-12)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from _problems import blobs, dense, random_grams
+from _problems import blobs, check_against, dense, random_grams
 from _shown import html_of
 
 from mklviz.context.cancelling import interruptible
@@ -22,27 +22,6 @@ from mklviz.problem import Hinge, Problem
 
 RNG = np.random.default_rng(5)
 ON_ALL: list[KernelFamily] = [Gaussian(widths=(0.3, 1.0, 4.0)), Laplacian(), Polynomial()]
-
-
-def check_against(K: np.ndarray, bank: KernelBank, relative: float) -> None:
-    """Compare everything a bank answers with what the matrices K say."""
-    m, n = len(K), bank.n_samples
-    rng = np.random.default_rng(n)
-    size = relative * np.maximum(np.abs(K).max(axis=(1, 2)), np.trace(K, axis1=1, axis2=2))
-    v = rng.normal(size=(n, 3)) * (rng.random((n, 1)) < 0.7)
-    length = np.abs(v).sum() ** 2
-    assert (np.abs(dense(bank) - K).max(axis=(1, 2)) <= size).all()
-    assert (np.abs(bank.quad(v[:, 0]) - np.einsum("i,kij,j->k", v[:, 0], K, v[:, 0])) <= size * length).all()
-    assert (np.abs(bank.quad(v) - np.einsum("ic,kij,jc->k", v, K, v)) <= size * length).all()
-    which = rng.permutation(m)[: (m + 1) // 2]
-    products = np.abs(bank.products(v[:, 1], which) - K[which] @ v[:, 1]).max(axis=1)
-    assert (products <= size[which] * length).all()
-    for weights in (rng.exponential(size=m), np.eye(m)[0], np.zeros(m)):
-        combined = np.tensordot(weights, K, 1)
-        found = bank.combine(weights)
-        assert np.abs(found - combined).max() <= weights @ size
-        np.testing.assert_array_equal(found, found.T)
-        assert np.abs(bank.apply(weights, v) - combined @ v).max() <= weights @ size * length
 
 
 @pytest.mark.parametrize("precision", ["double", "single"])

@@ -126,10 +126,7 @@ def test_each_click_on_start_lands_at_whatever_moment(chromium: Any, server: Ser
     all_land(chromium, server, seed=1)
 
 
-def test_each_click_on_start_lands_where_nothing_is_compiled(
-    chromium: Any,
-    new_machine: Server,
-) -> None:
+def test_each_click_on_start_lands_where_nothing_is_compiled(chromium: Any, new_machine: Server) -> None:
     all_land(chromium, new_machine, seed=2, count=3)
 
 
@@ -160,7 +157,6 @@ DROPPED = """(files) => {
     if (document.body.dispatchEvent(event)) throw Error(`${kind} leaves the page`)
   }
 }"""
-PATHS = "[...document.querySelectorAll('#mklviz-front .paths .line')].map((line) => line.getAttribute('d'))"
 RACE = "#mklviz-front .way:nth-child(2)"
 BUSY = "() => document.getElementById('mklviz-front').hasAttribute('aria-busy')"
 
@@ -180,10 +176,7 @@ def views_stand(page: Any) -> None:
     wait_for(lambda: not page.evaluate(LOST), "every view", events_of(page))
 
 
-def test_a_key_pressed_before_the_dashboard_stands_is_answered_when_it_does(
-    chromium: Any,
-    server: Server,
-) -> None:
+def test_a_key_pressed_before_the_dashboard_stands_is_answered_when_it_does(chromium: Any, server: Server) -> None:
     page, errors = first_page(chromium, server)
     loaded(page)
     page.evaluate(DEAF)
@@ -194,10 +187,7 @@ def test_a_key_pressed_before_the_dashboard_stands_is_answered_when_it_does(
     page.context.close()
 
 
-def test_a_key_pressed_behind_a_link_that_loads_another_page_is_answered_there(
-    chromium: Any,
-    server: Server,
-) -> None:
+def test_a_key_pressed_behind_a_link_that_loads_another_page_is_answered_there(chromium: Any, server: Server) -> None:
     page = new_page(chromium)
     page.route("**/static/**", lambda route: route.abort())  # no script of the dashboard comes
     page.goto(f"http://127.0.0.1:{server.port}/explorer", wait_until="commit")
@@ -209,8 +199,7 @@ def test_a_key_pressed_behind_a_link_that_loads_another_page_is_answered_there(
 
 
 def test_who_goes_back_while_the_dashboard_is_built_stays_there_and_finds_it_built(
-    chromium: Any,
-    server: Server,
+    chromium: Any, server: Server
 ) -> None:
     page, errors = first_page(chromium, server)
     loaded(page)
@@ -230,9 +219,8 @@ def test_a_table_dropped_on_the_page_is_opened_whenever_it_was(chromium: Any, se
     page, errors = first_page(chromium, server)
     for samples, lesson in ((40, 0), (50, 3), (60, 1)):
         if lesson:
-            page.evaluate(
-                PRESSED, [f"#mklviz-front .small li:nth-child({lesson}) a", ""]
-            )  # a lesson folds away the controls where files are opened
+            # a lesson folds away the controls where files are opened
+            page.evaluate(PRESSED, [f"#mklviz-front .small li:nth-child({lesson}) a", ""])
         rows = "".join(f"{i},{i % 7},{'yes' if i % 2 else 'no'}\n" for i in range(samples))
         files = [["mine.csv", f"a,b,class\n{rows}"]]
         if lesson == 3:  # rows to test, too, in a file of their own
@@ -245,19 +233,7 @@ def test_a_table_dropped_on_the_page_is_opened_whenever_it_was(chromium: Any, se
     page.context.close()
 
 
-def test_the_start_dragged_before_the_page_is_loaded_has_its_paths_once_it_is(
-    chromium: Any,
-    server: Server,
-) -> None:
-    page, errors = first_page(chromium, server)
-    recorded = page.evaluate(PATHS)
-    page.get_by_role("slider", name="Start of the solvers").press("ArrowUp")
-    wait_for(lambda: page.evaluate(PATHS) != recorded, "paths from there", events_of(page))
-    assert not errors
-    page.context.close()
-
-
-def test_tabs_opened_one_behind_the_other_are_all_filled(open_app: Any, server: Server) -> None:
+def test_tabs_opened_one_behind_the_other_are_all_filled(open_app: Any) -> None:
     app = open_app(solvers="level,silp", iterations=30)
     app.page.on("console", lambda told: app.errors.append(told.text) if is_broken(told) else None)
     app.press("Run")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -85,25 +86,23 @@ def test_the_score_of_a_mix_follows_the_bar_that_is_dragged(open_app: Open) -> N
     app.until(lambda: bars.first.get_attribute("aria-valuetext") != words, "the bar that an arrow key moved")
 
 
-def test_the_cursor_goes_with_the_mouse_that_is_dragged_on_a_figure(open_app: Open) -> None:
-    app = open_app(solvers="level", iterations=30)
-    app.press("Run")
-    app.until_finished()
-    app.settled()
+def test_the_cursor_goes_with_the_mouse_that_is_dragged_on_a_figure(raced: App) -> None:
+    app = raced
     app.page.get_by_role("tab", name="Timeline").click()
     slider = app.page.get_by_role("slider", name="Step")
-    app.until(lambda: slider.input_value() == "30", "the cursor at the end")
+    app.press("To the end")
+    app.until(lambda: slider.input_value() == "40", "the cursor at the end")
     box = at_rest(app.page.locator(".bk-Canvas:visible").first)
     y = box["y"] + box["height"] / 2
     app.page.mouse.move(box["x"] + 0.8 * box["width"], y)
     app.page.mouse.down()
-    seen = ["30"]
+    seen = ["40"]
     for share in (0.6, 0.4, 0.25):
         app.page.mouse.move(box["x"] + share * box["width"], y, steps=6)
         app.until(lambda: slider.input_value() not in seen, "the step where the mouse is")
         seen.append(slider.input_value())
     app.page.mouse.up()
-    app.until(lambda: 0 < int(slider.input_value()) < 15, "the step where the mouse was let go")
+    app.until(lambda: 0 < int(slider.input_value()) < 20, "the step where the mouse was let go")
     app.screenshot("drag-cursor-1280")
 
 
@@ -161,3 +160,37 @@ def test_a_line_of_the_cursor_is_dragged_on_the_race_and_elsewhere_a_drag_zooms(
     app.page.mouse.up()
     app.until(lambda: seen(app)["end"] < before, "the zoom")
     assert seen(app)["lines"][1] == solves[10]
+
+
+LAID_OUT_ANEW = "(slider) => { slider.style.display = 'none'; slider.offsetWidth; slider.style.display = '' }"
+
+
+def test_a_knob_draws_its_curve_before_the_one_that_was_there_and_follows_the_mouse(raced: App) -> None:
+    app = raced
+    app.page.get_by_role("tab", name="Knobs").click()
+    app.until(lambda: "λ = 0.9" in table(app, "knob-gap-lines").get("label", []), "the curve of the first position")
+    app.until(lambda: app.page.locator(".bk-Canvas:visible").count() == 2, "both figures")
+    first = table(app, "knob-gap-lines")
+    slider = app.page.get_by_role("slider", name="λ")
+    app.until(lambda: slider.get_attribute("aria-valuetext") == "0.9", "the words of the first position")
+    slider.fill("5")
+    app.until(lambda: "λ = 0.5" in table(app, "knob-gap-lines")["label"], "the curve of the second position")
+    second = table(app, "knob-gap-lines")
+    assert second["label"] == ["λ = 0.9", "λ = 0.5", "SILP"]
+    assert second["ys"][0] == first["ys"][first["label"].index("λ = 0.9")]
+    assert second["alpha"][0] < second["alpha"][1]
+    app.page.get_by_text(re.compile(r"^λ = 0\.5: \d+ SVM solves to a gap of .* Before, at λ = 0\.9: \d+")).wait_for()
+    app.until(lambda: (bars := table(app, "knob-weights-bars"))["before"] != bars["weight"], "bars of before")
+    app.screenshot("knobs-1280")
+
+    box = at_rest(slider)
+    y = box["y"] + box["height"] / 2
+    app.page.mouse.move(box["x"] + 0.5 * box["width"], y)
+    app.page.mouse.down()
+    slider.evaluate(LAID_OUT_ANEW)  # as Bokeh does when a figure changes its height: the browser lets the pointer go
+    seen = [table(app, "knob-gap-lines")["label"]]
+    for share in (0.6, 0.4, 0.2):
+        app.page.mouse.move(box["x"] + share * box["width"], y, steps=6)
+        app.until(lambda: table(app, "knob-gap-lines")["label"] not in seen, "the curve of where the slider is")
+        seen.append(table(app, "knob-gap-lines")["label"])
+    app.page.mouse.up()

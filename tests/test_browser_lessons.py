@@ -5,11 +5,12 @@ All of them in one page, one after the other, so that none may leave anything be
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from _browser import App, Pages, Server
+from _browser import App, Pages, Server, at_rest
 
 from mklviz.scenarios import Scenario, scenarios
 
@@ -60,6 +61,7 @@ def test_a_lesson_goes_from_its_question_to_its_answer_beside_a_finished_picture
     app.press("Run lesson")
     verdict.wait_for()
     said = verdict.inner_text()
+    assert verdict.get_attribute("role") == "status"
     assert said.startswith(f"You said “{question.choices[0]}”")
     assert any(f"“{choice}”" in said for choice in question.choices)
     app.until(lambda: teaches.count() == 1, "what it teaches")
@@ -75,3 +77,33 @@ def test_a_lesson_goes_from_its_question_to_its_answer_beside_a_finished_picture
         app.until(lambda: max(app.page.evaluate(CONTOURS), default=0) > 5, "the ground of the map")
     app.until(lambda: app.page.locator(".bk-Canvas:visible").count() > 0, "a figure")
     assert not app.errors, "\n".join(app.errors)
+
+
+def test_the_map_of_a_lesson_stands_right_below_its_controls_and_its_heading_is_explained(
+    open_app: Callable[..., App],
+) -> None:
+    app = open_app()
+    app.choose("Scenario", "Three kernels from above")
+    app.press("Full speed")
+    app.press("Run lesson")
+    app.until_finished()
+    app.page.get_by_text("It was “Inside: all three”.").wait_for()  # nothing above moves any more
+    model = app.page.get_by_role("combobox", name="Cuts and level set of")
+    heading = app.page.get_by_role("heading", name="Three kernels from above", level=3)
+    heading.wait_for()
+    app.until(model.is_visible, "the choice of a model")
+    above, below = at_rest(model), at_rest(heading)
+    assert 0 < below["y"] - above["y"] < 90
+    mark = app.page.get_by_role("note", name="Simplex: All weights that are not negative")
+    mark.hover()
+    shown = mark.evaluate("(mark) => getComputedStyle(mark, '::after').content")
+    assert "with three kernels it is a triangle" in shown
+    app.screenshot("lesson-map")
+    # in the picture of the lesson the browser solves the paths from another start
+    start = app.page.get_by_role("slider", name="Start of the paths").first
+    app.still(lambda: app.page.inner_text("body"), "the picture to be there")
+    start.press("ArrowLeft")
+    said = app.page.get_by_text(re.compile(r"SILP: \d+ solves.*; Level: \d+.*; SPG: \d+"))
+    said.wait_for()
+    app.page.get_by_role("button", name="Undo").click()
+    app.until(lambda: said.count() == 0, "the recorded paths")

@@ -84,9 +84,8 @@ def racing(pages: Pages, port: int) -> App:
 
 
 def banner(app: App) -> str:
-    return str(
-        app.page.evaluate("() => document.getElementById('mklviz-connection')?.innerText ?? ''")
-    )  # it may go meanwhile
+    # it may go meanwhile
+    return str(app.page.evaluate("() => document.getElementById('mklviz-connection')?.innerText ?? ''"))
 
 
 def goes_on(app: App) -> None:

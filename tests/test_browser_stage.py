@@ -90,13 +90,3 @@ def test_the_longest_reasons_and_the_picture_beside_them_are_on_the_screen_of_a_
         place = at_rest(part)
         assert place["y"] + place["height"] < 720
     app.screenshot("stage-reasons")
-
-
-def test_a_changed_set_up_says_so_and_is_put_back_by_one_button(classroom: Classroom) -> None:
-    app = classroom.open(button="Run as changed", scenario="silp-is-fine", recipe="data=vote; C=10", lesson="on")
-    app.page.get_by_text("You changed this lesson's set-up, so its question waits.").wait_for()
-    asked = app.page.get_by_role("group", name="On Vote one question nearly decides")
-    assert asked.count() == 0
-    app.press("Restore settings")
-    asked.wait_for()
-    app.page.get_by_text("You changed this lesson's set-up").wait_for(state="detached")

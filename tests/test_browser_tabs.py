@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
 from _browser import App
 
 pytestmark = pytest.mark.browser
-Open = Callable[..., App]
 
 
 def deeds(app: App) -> list[str]:
@@ -34,19 +32,14 @@ def canvases(app: App) -> int:
     return int(app.page.locator(".bk-Canvas:visible").count())
 
 
-def test_the_timeline_steps_back_and_the_race_is_there_again(open_app: Open) -> None:
-    app = open_app(solvers="level,spg", iterations=30)
-    app.page.get_by_role("tab", name="Timeline").click()
-    app.page.get_by_text("Press Run first").wait_for()
+def test_the_timeline_steps_back_and_the_race_is_there_again(raced: App) -> None:
+    app = raced
     app.page.get_by_role("tab", name="Race").click()
-    app.press("Run")
-    app.until_finished()
-    app.settled()
     shown = canvases(app)
     assert shown >= 4
 
     app.page.get_by_role("tab", name="Timeline").click()
-    app.until(lambda: len(deeds(app)) == 2, "a sentence for each solver")
+    app.until(lambda: len(deeds(app)) == 3, "a sentence for each solver")
     app.until(lambda: canvases(app) >= 4, "the figures of the timeline")
     last = deeds(app)
     app.press("Step back")
@@ -64,12 +57,11 @@ def test_the_timeline_steps_back_and_the_race_is_there_again(open_app: Open) -> 
     assert re.search("finished", app.status)
 
 
-def test_arrows_home_and_end_go_through_the_steps_from_anywhere_but_a_text_field(open_app: Open) -> None:
-    app = open_app(solvers="level,silp", iterations=12)
-    app.press("Run")
-    app.until_finished()
+def test_arrows_home_and_end_go_through_the_steps_from_anywhere_but_a_text_field(raced: App) -> None:
+    app = raced
     app.page.get_by_role("tab", name="Timeline").click()
-    app.until(lambda: len(deeds(app)) == 2, "a sentence for each solver")
+    app.press("To the end")
+    app.until(lambda: len(deeds(app)) == 3, "a sentence for each solver")
     last = deeds(app)
     app.page.locator("body").click(position={"x": 700, "y": 880})
     app.page.keyboard.press("Home")
@@ -110,15 +102,14 @@ PATHS = """() => Object.fromEntries([...Bokeh.documents[0].all_models]
   .map(([name, data]) => [name, data.values().next().value.length]))"""
 
 
-def test_the_geometry_shows_every_path_on_a_map_and_follows_the_cursor(open_app: Open) -> None:
-    app = open_app(solvers="silp,level,spg", iterations=12)
-    app.press("Run")
-    app.until_finished()
+def test_the_geometry_shows_every_path_on_a_map_and_follows_the_cursor(raced: App) -> None:
+    app = raced
     app.page.get_by_role("tab", name="Geometry").click()
 
     def drawn() -> dict[str, int]:
         return {key: count for key, count in app.page.evaluate(PATHS).items() if key in app.points()}
 
+    app.press("To the end")
     app.until(lambda: drawn() == app.points(), "a path with every step of each solver")
     steps = app.settled()
     app.until(lambda: app.page.evaluate(PATHS)["ground"] > 5, "contours of the objective")
@@ -135,14 +126,8 @@ LEARNED = """() => [...Bokeh.documents[0].all_models].filter((m) => m.type === "
   .map((m) => m.title.text)"""
 
 
-def test_the_model_shows_what_was_learned_and_follows_the_cursor(open_app: Open) -> None:
-    app = open_app(solvers="level,spg", iterations=8)
-    app.page.get_by_role("tab", name="Model").click()
-    app.page.get_by_text("Press Run first").wait_for()
-    app.page.get_by_role("tab", name="Race").click()
-    app.press("Run")
-    app.until_finished()
-    app.settled()
+def test_the_model_shows_what_was_learned_and_follows_the_cursor(raced: App) -> None:
+    app = raced
     app.page.get_by_role("tab", name="Model").click()
 
     def drawn() -> set[str]:
@@ -157,8 +142,7 @@ def test_the_model_shows_what_was_learned_and_follows_the_cursor(open_app: Open)
     app.page.get_by_text(re.compile("The solution of .*, found at step")).wait_for()
     said = re.compile("kernels are in use")
     before = app.page.get_by_text(said).first.inner_text()
-    for _ in range(8):
-        app.press("Step back")
+    app.press("To the start")
     app.page.get_by_text(re.compile("at step 0")).wait_for()
     app.until(lambda: app.page.get_by_text(said).first.inner_text() != before, "the weights of the first step")
     app.screenshot("model-1280")

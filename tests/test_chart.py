@@ -9,7 +9,6 @@ from _shown import source_of
 from _undrawn import draw_none
 
 from mklviz.numbers import share_text
-from mklviz.views.chart.axes import tick_text
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Axis, Chart, Column, LineMark, PointMark, RuleMark
 from mklviz.views.look.palette import LIGHT
@@ -80,8 +79,3 @@ def test_a_table_that_has_not_changed_is_not_sent_again() -> None:
 )
 def test_a_share_is_written_in_per_cent_without_powers_of_ten(share: float, text: str) -> None:
     assert share_text(share) == text
-
-
-@pytest.mark.parametrize(("share", "text"), [(1e-6, "0.0001 %"), (1e-8, "0.000001 %"), (1e-10, "10⁻⁸ %")])
-def test_ticks_have_raised_powers_only_where_decimals_would_be_long(share: float, text: str) -> None:
-    assert tick_text(share, "percent") == text

@@ -1,21 +1,40 @@
-"""What programs get from the command line: one JSON document, what a sweep prints, and exit codes that say it all."""
+"""What programs and shells get: one document, tables that are kept up, exit codes that say it all, and the Tab key."""
 
 from __future__ import annotations
 
+import argparse
+import csv
+import io
 import json
+import subprocess
+import zipfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
+from _sources import SOURCES
 
 import mklviz as mv
+from mklviz.analysis.drawn_points import Points, as_file
+from mklviz.cli import race as outputs
 from mklviz.cli.commands import main
-from mklviz.cli.parser import LISTS
+from mklviz.cli.completion import SHELLS, script
+from mklviz.cli.parser import LISTS, make_parser
+from mklviz.cli.parser import SHELLS as NAMED
+from mklviz.cli.race import Outputs
 from mklviz.contract import Iterate, Solver
-from mklviz.engine import solver_classes
-from mklviz.problem import Problem
+from mklviz.engine import Race, solver_classes
+from mklviz.errors import MklvizError
+from mklviz.problem import Problem, loss_families, regularizer_families
+from mklviz.quoting import cell
+from mklviz.record import summary as tables
 from mklviz.record.store import open_store, reset
+from mklviz.record.summary import write_csv
+from mklviz.scenarios import scenarios
 from mklviz.sweeps import Sweep
 
 SMALL = ["--data", "two_moons", "--kernels", "gauss:0.5,1,2@all poly:1@each", "--C", "10"]
@@ -115,13 +134,6 @@ def test_a_path_whose_solver_breaks_down_prints_what_was_found(capsys: pytest.Ca
     assert "failed" in captured.out
 
 
-def test_bad_words_leave_the_output_empty(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", "--solvers", "levle", "--json"]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert "Did you mean level?" in captured.err
-
-
 @pytest.mark.parametrize("words", [["--help"], ["run", "--help"], ["path", "--help"]])
 def test_the_help_says_what_exit_codes_mean(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
@@ -218,3 +230,198 @@ def test_a_store_and_none_are_not_asked_for_at_once(capsys: pytest.CaptureFixtur
     with pytest.raises(SystemExit):
         main(["sweep", WORDS, "--no-store", "--store", "here"])
     assert "not allowed with argument" in capsys.readouterr().err
+
+
+# The Tab key: bash is asked what it would offer; zsh reads the same text, fish a line for each word
+
+
+@cache
+def bash() -> str:
+    return script("bash", make_parser())
+
+
+def offered(*words: str, folder: str = ".") -> list[str]:
+    """What bash offers for the last word."""
+    given = " ".join(f"'{word}'" for word in ("mklviz", *words))
+    asked = (
+        f"{bash()}\nCOMP_WORDS=({given}); COMP_CWORD={len(words)}\n"
+        '_mklviz mklviz "${COMP_WORDS[-1]}" "${COMP_WORDS[-2]}"; printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    done = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, check=True, cwd=folder)
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+def actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+    return parser._actions
+
+
+def below(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """The commands of a parser, by name."""
+    added = [action for action in actions(parser) if isinstance(action, argparse._SubParsersAction)]
+    return {name: command for action in added for name, command in action.choices.items()}
+
+
+def commands() -> dict[str, argparse.ArgumentParser]:
+    return below(make_parser())
+
+
+def test_the_shells_are_those_of_the_help() -> None:
+    assert tuple(SHELLS) == NAMED
+
+
+def test_commands_are_offered_first() -> None:
+    assert set(offered("")) == {*commands(), "--help", "--version"}
+    assert offered("ra") == ["race"]
+
+
+@pytest.mark.parametrize("command", commands())
+def test_every_option_of_a_command_is_offered(command: str) -> None:
+    flags = {flag for action in actions(commands()[command]) for flag in action.option_strings}
+    assert flags <= set(offered(command, "-"))
+
+
+def test_what_a_command_can_do_is_offered_and_then_its_options() -> None:
+    actions_of_runs = below(commands()["runs"])
+    assert set(offered("runs", "")) >= set(actions_of_runs)
+    assert offered("runs", "li") == ["list"]
+    for name, parser in actions_of_runs.items():
+        assert {flag for action in actions(parser) for flag in action.option_strings} <= set(offered("runs", name, "-"))
+    assert "--limit" not in offered("runs", "show", "-")
+
+
+def test_names_are_offered_after_their_options(tmp_path: object) -> None:
+    folder = str(tmp_path)
+    for option, known in (
+        ("--data", mv.list_datasets()),
+        ("--loss", loss_families()),
+        ("--regularizer", regularizer_families()),
+        ("--solvers", mv.available_solvers()),
+        ("--scenario", scenarios()),
+    ):
+        assert set(offered("run", option, "", folder=folder)) == set(known), option
+    assert offered("run", "--data", "son") == ["sonar"]
+    assert offered("run", "--C", "") == []
+    assert set(offered("completion", "")) >= set(NAMED)
+
+
+def test_zsh_reads_what_bash_reads() -> None:
+    told = script("zsh", make_parser())
+    assert told.endswith(bash())
+    assert "bashcompinit" in told
+
+
+def test_fish_has_a_line_for_every_option_of_every_command() -> None:
+    lines = script("fish", make_parser()).splitlines()
+    assert all(line.startswith("complete -c mklviz") for line in lines)
+    assert all(line.replace("\\'", "").count("'") % 2 == 0 for line in lines)  # every quote is closed
+    for name, command in commands().items():
+        own = [line for line in lines if f"'__fish_seen_subcommand_from {name}'" in line]
+        assert len(own) == (len(below(command)) or len(actions(command)))
+        for action, parser in below(command).items():
+            own = [line for line in lines if f"_from {name}; and __fish_seen_subcommand_from {action}'" in line]
+            assert len(own) == len(actions(parser))
+    (data,) = [line for line in lines if "_from run'" in line and " -l data " in line]
+    assert " -r -F -a '" in data
+    assert " two_moons " in data
+
+
+# What a long run leaves behind, however it ends
+
+
+TRAIN, _ = mv.load_dataset("sonar").split(train=0.2, seed=0)
+POSED = mv.Problem(mv.paper_bank(TRAIN.X), TRAIN.y, mv.Hinge(100.0))
+
+
+def begun(steps: int = 3) -> Race:
+    race = Race(POSED, ["silp", "spg"], rules=[])
+    for run in race.runs.values():
+        for _ in range(steps):
+            run.advance()
+    return race
+
+
+def rows(file: Path) -> int:
+    with file.open() as opened:
+        return len(list(csv.DictReader(opened)))
+
+
+def test_files_are_written_while_a_race_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outputs, "EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(outputs, "AT_LEAST_SECONDS", 0.0)
+    table, runs = tmp_path / "steps.csv", tmp_path / "runs.zip"
+    kept, race = Outputs(table, runs), begun()
+    kept.keep_up(race)
+    assert rows(table) == 6
+    for run in race.runs.values():
+        run.advance()
+    kept.keep_up(race)
+    assert rows(table) == 8
+    with zipfile.ZipFile(runs) as archive:
+        archive.extract("silp.mklrun.npz", tmp_path)
+    trace = mv.Trace.load(tmp_path / "silp.mklrun.npz")
+    assert (len(trace), trace.status) == (4, "stopped")
+    assert "still going" in trace.reason
+
+
+def test_no_cell_of_a_table_in_text_is_a_formula_and_numbers_stay_numbers() -> None:
+    """Spreadsheets compute what begins so, and a formula may send away what stands beside it."""
+    texts = ["=1+1", "+cmd", "-x", "@SUM(A1)", "\tx", "\uff1d1", "-1.5", "+2", "-", "plain", "'quoted"]
+    told = ["'=1+1", "'+cmd", "'-x", "'@SUM(A1)", "'\tx", "'\uff1d1", "-1.5", "+2", "'-", "plain", "'quoted"]
+    table = pd.DataFrame({"=name": texts, "number": -np.arange(11.0), "mixed": [*texts[:10], -3]})
+    file = io.BytesIO()
+    write_csv(table, file)
+    rows = list(csv.reader(io.StringIO(file.getvalue().decode())))
+    assert rows[0] == ["'=name", "number", "mixed"]
+    assert [row[0] for row in rows[1:]] == told
+    assert [float(row[1]) for row in rows[1:]] == table.number.tolist()
+    assert [row[2] for row in rows[1:]] == [*told[:10], "-3"]
+    assert list(table) == ["=name", "number", "mixed"]
+    drawn = as_file(Points((-1.0,), (2.0,), ("=A1",)), ("-x", "y"), cell).decode()
+    assert drawn == "'-x,y,class\n-1.0,2.0,'=A1\n"
+
+
+def test_every_table_in_text_is_written_by_one_function() -> None:
+    texts = {name: path.read_text(encoding="utf-8") for name, path in SOURCES.items()}
+    assert [name for name, text in texts.items() if ".to_csv(" in text] == ["mklviz.record.summary"]
+    assert [name for name, text in texts.items() if "csv.writer(" in text] == ["mklviz.analysis.drawn_points"]
+
+
+def test_a_parquet_table_is_written_beside_the_csv_one_or_refused_before_the_race(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = tmp_path / "steps.parquet"
+    monkeypatch.setattr(tables, "find_spec", lambda _name: None)
+    with pytest.raises(MklvizError, match="pip install pyarrow"):
+        Outputs(parquet=wanted)
+    monkeypatch.undo()
+    pytest.importorskip("pyarrow")
+    kept = Outputs(tmp_path / "steps.csv", parquet=wanted)
+    assert kept.finish(begun())
+    assert len(pd.read_parquet(wanted)) == 6
+    assert rows(tmp_path / "steps.csv") == 6
+
+
+def test_nothing_is_written_too_often(tmp_path: Path) -> None:
+    table = tmp_path / "steps.csv"
+    kept = Outputs(table, None)
+    kept.keep_up(begun())
+    assert not table.exists()
+    assert kept.finish(begun())
+    assert rows(table) == 6
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_a_full_disk_is_a_sentence_and_the_other_file_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = tmp_path / "runs.zip"
+    kept = Outputs(Path("/dev/full"), runs)
+    assert not kept.finish(begun())
+    assert capsys.readouterr().err == "mklviz: /dev/full cannot be written: No space left on device.\n"
+    assert zipfile.is_zipfile(runs)
+
+
+def test_a_folder_that_is_missing_is_said_before_anything_runs(tmp_path: Path) -> None:
+    with pytest.raises(MklvizError, match="There is no folder"):
+        Outputs(None, tmp_path / "no" / "runs.zip")

@@ -64,9 +64,8 @@ def test_solving_the_equivalent_problem_gives_the_same_weights_up_to_their_unit(
         if other.problem.regularizer.smooth:
             again = solve(other.problem, "spg", gap=1e-8, max_iter=2000).best
             assert again.objective == pytest.approx(other.problem.objective(other.weights, other.dual), rel=1e-4)
-            np.testing.assert_allclose(
-                again.weights / again.weights.sum(), weights / weights.sum(), atol=1e-2
-            )  # flat directions leave weights uncertain by the square root of the gap
+            # flat directions leave weights uncertain by the square root of the gap
+            np.testing.assert_allclose(again.weights / again.weights.sum(), weights / weights.sum(), atol=1e-2)
 
 
 def test_the_simplex_problem_of_the_linear_penalty_has_C_times_the_sum_of_the_weights() -> None:

@@ -14,23 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from _samples import (
-    HEAD,
-    KERNELS,
-    RNG,
-    SAMPLES,
-    TRAINED,
-    WORDS,
-    K,
-    N,
-    X,
-    Y,
-    is_the_table,
-    matlab,
-    read,
-    rows,
-    saved,
-)
+from _samples import HEAD, KERNELS, RNG, SAMPLES, TRAINED, WORDS, K, N, X, Y, is_the_table, matlab, read, rows, saved
 from scipy.io import savemat
 from scipy.sparse import csr_matrix
 

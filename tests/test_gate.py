@@ -33,15 +33,7 @@ from mklviz.cli import main
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
 from mklviz.server import serving
-from mklviz.server.access import (
-    AT_ONCE,
-    MOST_PARTIES,
-    Guesses,
-    is_local,
-    known_names,
-    new_code,
-    own_addresses,
-)
+from mklviz.server.access import AT_ONCE, MOST_PARTIES, Guesses, is_local, known_names, new_code, own_addresses
 from mklviz.server.connections import LONGEST_REQUEST, party
 from mklviz.server.front import check_prefix, serve
 from mklviz.server.gate import Gate, set_up
@@ -249,10 +241,8 @@ def test_no_address_opens_the_page_that_another_browser_has_open() -> None:
 
     through(visit)
     gate, start = Gate([], "", (), lambda: 0, lambda _: True, lambda *_: True), RequestStartLine("GET", "/", "")
-    for header in (
-        {"Content-Length": "24", "Host": "x"},
-        {"Transfer-Encoding": "chunked", "Host": "x"},
-    ):  # a body that names a page
+    # a body that names a page
+    for header in ({"Content-Length": "24", "Host": "x"}, {"Transfer-Encoding": "chunked", "Host": "x"}):
         assert gate.is_for_open_page(HTTPServerRequest(start_line=start, headers=HTTPHeaders(header)))
 
 

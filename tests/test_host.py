@@ -449,11 +449,7 @@ def busy_after(component: Any, **changed: Any) -> bool:
     return any(said)
 
 
-@rests_on(
-    "what is named in _busy__ignore marks no page busy.",
-    "views/host/frames.py",
-    "views/host/components.py",
-)
+@rests_on("what is named in _busy__ignore marks no page busy.", "views/host/frames.py", "views/host/components.py")
 def test_an_acknowledgement_is_no_work() -> None:
     assert busy_after(Heartbeat(), seq=1)
     assert not busy_after(Heartbeat(), ack=1)

@@ -1,22 +1,33 @@
-"""Hostile words, arguments and JSON are understood or refused in a sentence; so are 200 cases drawn from them."""
+"""Words, JSON, arguments, files, addresses and uploads made to do harm are understood or refused in a sentence."""
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
+import tracemalloc
+from base64 import b64encode
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pyarrow.parquet as pq
 import pytest
-from _corpus import ARGUMENTS, DIGITS, FAR, JSON, WORDS
+from _corpus import ARGUMENTS, DIGITS, FAR, HOSTILE, JSON, WORDS, archive, member, parquet
 from hostile import MOST_LETTERS, TARGETS, try_arguments, try_json, try_words
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mklviz.cli import main
+from mklviz.datasets import DataError, Dataset, read_dataset, read_dataset_bytes
 from mklviz.errors import MklvizError
-from mklviz.limits import LIMITS
+from mklviz.limits import LIMITS, Limits, machine_memory
 from mklviz.recipe import Recipe
 from mklviz.recipe.parsing import literal
 from mklviz.recipe.words import read_words
+from mklviz.unpacking import parquet_pages
+from mklviz.views.form import File
 from mklviz.views.session.launcher import bounded
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -104,3 +115,288 @@ def test_no_route_ends_the_process_imports_a_module_or_breaks_down(code: str) ->
     assert {"/components/%s", "/explorer", "/static/%s", "/static/extensions/%s"} <= set(told["routes"])
     assert told["asked"] >= 500
     assert told["component"] == "200"  # what is there is found
+
+
+# Files, refused by what they declare before room is made for them
+
+
+MB, GB = 2**20, 2**30
+SHORT = 400  # letters of a sentence
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_file_is_refused_in_a_sentence_and_in_little_memory(name: str) -> None:
+    make, said = HOSTILE[name]
+    data = make()
+    assert len(data) < MB
+    tracemalloc.start()
+    try:
+        with pytest.raises(DataError, match=said) as caught:
+            read_dataset_bytes(data, name)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 32 * MB
+    assert len(str(caught.value)) < SHORT
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.full
+def test_labels_by_the_million_are_coded_as_texts_once_each() -> None:
+    data = archive(X=member(np.arange(1_000_000.0)[:, None]), y=member(np.arange(1_000_000) % 2))
+    found = read_dataset_bytes(data, "many.npz")
+    assert (found.classes, found.y[:3].tolist()) == (("0", "1"), [-1.0, 1.0, -1.0])
+
+
+def wide(columns: int, rows: int = 20) -> bytes:
+    names = ",".join(f"c{j}" for j in range(columns))
+    return "\n".join([names + ",y", *(f"{i}," * columns + str(i % 2) for i in range(rows))]).encode()
+
+
+@pytest.mark.full
+def test_a_file_of_many_columns_is_read_and_split() -> None:
+    train, test = read_dataset_bytes(wide(30_000), "wide.csv").split(seed=0)
+    assert train.n_features == test.n_features == 30_000
+
+
+@pytest.mark.full
+def test_a_note_on_many_dropped_columns_names_the_first() -> None:
+    found = read_dataset_bytes(wide(2_000).replace(b"\n0,", b"\n1,"), "wide.csv")
+    constant = Dataset("c", np.hstack([found.X * 0.0, found.X[:, :1]]), found.y)
+    note = constant.split()[0].notes[0]
+    assert "x12 and 1,988 more" in note
+    assert len(note) < SHORT
+
+
+def test_a_name_of_a_file_is_cut_and_steers_no_terminal(tmp_path: Path) -> None:
+    for name in ("n" * 100_000 + ".csv", "\x1b[31mred\x07.csv"):
+        with pytest.raises(DataError) as caught:
+            read_dataset_bytes(b"a\n1\n", name)
+        assert str(caught.value).isprintable()
+        assert len(str(caught.value)) < SHORT
+        assert len(read_dataset_bytes(b"a,y\n1,0\n2,1\n", name).title) < 100
+    for path in ("a\0b.csv", str(tmp_path / ("n" * 5000)), "\x1b[31m.csv"):
+        with pytest.raises(DataError) as caught:
+            read_dataset(path)
+        assert str(caught.value).isprintable()
+        assert len(str(caught.value)) < SHORT
+
+
+def test_a_target_that_is_no_column_is_cut_as_the_list_of_columns_is() -> None:
+    with pytest.raises(DataError, match=r"no column \"q{40}…\". .* and 1,989 more") as caught:
+        read_dataset_bytes(wide(2_000), "wide.csv", target="q" * 10_000)
+    assert len(str(caught.value)) < SHORT
+
+
+@pytest.mark.parametrize("size", [1e160, 1e308, 1e-170])
+def test_numbers_whose_squares_overflow_are_said(size: float) -> None:
+    X = np.column_stack([np.arange(8.0), size * np.array([1.0, -1.0] * 4)])
+    data = Dataset("large", X, np.repeat([1.0, -1.0], 4))
+    with pytest.raises(DataError, match="Column 'x2' cannot be standardized: its numbers reach 1e"):
+        data.split()
+    assert data.split(standardize=False)[0].n_features == 2
+
+
+def test_a_table_that_will_not_do_is_refused_after_its_first_rows() -> None:
+    body = b"1,2,3\n" * 20_000
+    for start, target, said in (
+        (b"a,b,y\n", "z", 'no column "z"'),
+        (b"a," + b"n" * 1000 + b",y\n", None, "has a name of 1,000 letters"),
+    ):
+        seen: list[float] = []
+        with pytest.raises(DataError, match=said):
+            read_dataset_bytes(start + body, "long.csv", target=target, progress=seen.append)
+        assert max(seen, default=0.0) < 0.1
+    seen = []
+    with pytest.raises(DataError, match="one column"):
+        read_dataset_bytes(body.replace(b",", b""), "long.csv", progress=seen.append)
+    assert max(seen, default=0.0) < 0.1
+
+
+def test_the_pages_of_a_parquet_file_say_what_they_unpack_to_whatever_its_footer_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    values = np.random.default_rng(0).integers(0, 256, 3_000_000, np.uint8).tobytes()
+    data = parquet([values], "binary", 2, use_dictionary=False, write_statistics=False)
+    chunk = pq.ParquetFile(io.BytesIO(data)).metadata.row_group(0).column(0)
+    said = chunk.total_uncompressed_size
+    for size in (said, pq.ParquetFile(io.BytesIO(data)).metadata.row_group(0).total_byte_size):
+        data = data.replace(varint(size), varint(9, len(varint(size))))
+    footer = pq.ParquetFile(io.BytesIO(data)).metadata.row_group(0)
+    assert (footer.total_byte_size, footer.column(0).total_uncompressed_size) == (9, 9)
+    assert sum(size for size, _, _ in parquet_pages(data, footer.column(0))) == pytest.approx(said, abs=200)
+    monkeypatch.setattr("mklviz.datasets._read_parquet.UNPACKED", 5_000_000)
+    with pytest.raises(DataError, match="unpacks to more than 5 MB"):
+        read_dataset_bytes(data, "belied.parquet")
+
+
+def varint(number: int, letters: int = 0) -> bytes:
+    """A whole number as Thrift writes it, or longer than need be."""
+    packed, left = bytearray(), number << 1
+    while left > 127 or len(packed) < letters - 1:
+        packed.append(left & 127 | 128)
+        left >>= 7
+    return bytes([*packed, left])
+
+
+def test_bytes_and_texts_with_prefixes_in_a_parquet_file_are_read_as_words() -> None:
+    for words in ([b"u", b"v"], ["u", "v"]):
+        kind = "binary" if isinstance(words[0], bytes) else "string"
+        coded = {"use_dictionary": False, "column_encoding": {"x": "DELTA_BYTE_ARRAY"}}
+        for options in ({}, coded):
+            found = read_dataset_bytes(parquet(words, kind, 20, **options), "words.parquet")
+            assert (found.feature_names, found.X.ravel().tolist()) == (("x=v",), [0.0, 1.0] * 10)
+
+
+# what people mean
+
+
+def test_decimal_commas_are_read_where_commas_do_not_separate() -> None:
+    for separator in ";\t":
+        rows = ("a;b;y", "1,5;-,5e1;ja", "2;3,25;nein")
+        found = read_dataset_bytes("\n".join(rows).replace(";", separator).encode(), "comma.csv")
+        assert found.X.tolist() == [[1.5, -5.0], [2.0, 3.25]]
+        assert "Commas in numbers are read as decimal points." in found.notes
+    target = read_dataset_bytes(b"a;y\n1;0,5\n2;1,5\n3;2,5\n", "target.csv")
+    assert (target.task, target.y.tolist()) == ("regression", [0.5, 1.5, 2.5])
+
+
+@pytest.mark.parametrize("content", [b"kind,a,b\ncat,1,2\ndog,2,3\n", b"label,a,b\n1,1,2\n2,2,3\n"])
+def test_a_label_in_the_first_column_is_understood_and_noted(content: bytes) -> None:
+    found = read_dataset_bytes(content, "first.csv")
+    assert (found.feature_names, found.X.tolist()) == (("a", "b"), [[1.0, 2.0], [2.0, 3.0]])
+    assert found.notes[-1].startswith("The target is column")
+
+
+def test_where_the_last_column_may_be_the_label_it_is() -> None:
+    assert read_dataset_bytes(b"y,x,class\n1,1,2\n2,2,3\n", "last.csv").feature_names == ("y", "x")
+    rows = "".join(f"name{i},{i},{i % 2}\n" for i in range(50))
+    found = read_dataset_bytes(f"name,a,b\n{rows}".encode(), "names.csv")
+    assert (found.feature_names, found.table.targets) == (("a",), ("b", "a"))
+    assert found.notes[-1].startswith('Column "name" is set aside: it holds names or texts')
+
+
+# the bounds themselves
+
+
+def test_bounds_shrink_with_the_machine_and_stay_useful() -> None:
+    small, large = Limits.of(GB), Limits.of(256 * GB)
+    for name in ("cells", "gram_cells", "upload_bytes", "bank_bytes", "nystrom_bytes", "banks_bytes", "sessions"):
+        assert 0 < getattr(small, name) < getattr(large, name), name
+    for memory in (256 * MB, GB, 16 * GB, 256 * GB):
+        limits = Limits.of(memory)
+        assert 8 * limits.cells + limits.bank_bytes + limits.banks_bytes <= memory
+        assert limits.preparations >= 1
+        assert limits.sessions >= 8
+    assert Limits.of(machine_memory()) == LIMITS
+
+
+def test_the_memory_of_a_container_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    allowed = tmp_path / "memory.max"
+    allowed.write_text(f"{512 * MB}\n")
+    monkeypatch.setattr("mklviz.limits._CONTAINER", allowed)
+    assert machine_memory() == 512 * MB
+    allowed.write_text("max\n")
+    assert machine_memory() > 512 * MB
+
+
+# An upload whose messages lie, which leaves room for the next one
+
+
+TABLE = b"a,b,y\n1,2,x\n3,4,z\n"
+SIZE = len(TABLE)
+NOT_UNDERSTOOD = "The upload could not be understood: choose the file again."
+
+
+class Heard:
+    """A file input, with what arrived and what it refused."""
+
+    def __init__(self) -> None:
+        self.file, self.arrived, self.said = File(limit=2 * MB), [], []
+        self.file.param.watch(lambda event: self.arrived.append(event.new), "value")
+        self.file.param.watch(lambda event: self.said.append(event.new), "trouble")
+
+    @property
+    def files(self) -> list[bytes]:
+        return [value for value in self.arrived if value is not None]
+
+    def send(self, *messages: Any) -> None:
+        for message in messages:
+            self.file.answer(message)
+
+
+def piece(data: Any, begins: Any = True, size: Any = SIZE, name: Any = "mine.csv") -> dict[str, Any]:
+    content = b64encode(data).decode() if isinstance(data, bytes) else data
+    return {"name": name, "size": size, "begins": begins, "piece": content}
+
+
+def test_a_file_arrives_in_pieces_and_may_be_sent_again() -> None:
+    heard = Heard()
+    heard.send(piece(TABLE[:5]), piece(TABLE[5:], begins=False), piece(TABLE))
+    assert heard.files == [TABLE, TABLE]
+    assert (heard.file.filename, heard.file.size) == ("mine.csv", len(TABLE))
+    assert heard.said == []
+
+
+@pytest.mark.parametrize("size", [0, 60 * MB])
+def test_a_file_that_cannot_be_taken_gets_an_answer_and_keeps_nothing(size: int) -> None:
+    heard = Heard()
+    heard.send(piece(None, size=size))
+    assert heard.files == [b""]
+    assert heard.file.size == size
+    heard.send(piece(TABLE))
+    assert heard.files == [b"", TABLE]
+
+
+def test_a_piece_that_is_a_number_makes_no_zeros() -> None:
+    heard = Heard()
+    tracemalloc.start()
+    try:
+        heard.send(piece(700_000_000, size=MB), piece(700_000_000, begins=False, size=MB))
+        assert tracemalloc.get_traced_memory()[1] < 8 * MB
+    finally:
+        tracemalloc.stop()
+    assert heard.said == [NOT_UNDERSTOOD]
+    assert heard.files == []
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [{}],
+        [piece(TABLE, size=3)],
+        [piece(TABLE[:5]), piece(TABLE, begins=False)],
+        [piece(TABLE[:5]), piece(TABLE[5:], begins=False, size=99)],
+        [piece(TABLE[:5]), piece(TABLE[5:], begins=False, name="other.csv")],
+        [piece(TABLE, size=-1)],
+        [piece(TABLE, size=True)],
+        [piece(TABLE, size="19")],
+        [piece(TABLE, name=None)],
+        [piece([1, 2])],
+        [piece("no base64!")],
+        [piece(b"")],
+    ],
+    ids=range(12),
+)
+def test_messages_that_contradict_each_other_are_refused(messages: list[Any]) -> None:
+    heard = Heard()
+    heard.send(*messages)
+    assert heard.said == [NOT_UNDERSTOOD]
+    assert heard.files == []
+    heard.send(piece(TABLE))
+    assert heard.files == [TABLE]
+    assert heard.file.trouble == ""
+
+
+VALUE = st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.binary(max_size=20) | st.just([1])
+MESSAGE = st.fixed_dictionaries({}, optional={"name": VALUE, "size": VALUE, "begins": VALUE, "piece": VALUE})
+
+
+@pytest.mark.full
+@settings(max_examples=200, deadline=None)
+@given(st.lists(MESSAGE, max_size=6))
+def test_no_message_breaks_it_and_the_next_file_arrives(messages: list[Any]) -> None:
+    heard = Heard()
+    heard.send(*messages, piece(TABLE))
+    assert heard.files[-1] == TABLE

@@ -11,21 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from _samples import (
-    KERNELS,
-    SAMPLES,
-    WORDS,
-    K,
-    N,
-    X,
-    Y,
-    is_the_table,
-    matlab,
-    read,
-    saved,
-    text,
-    written,
-)
+from _samples import KERNELS, SAMPLES, WORDS, K, N, X, Y, is_the_table, matlab, read, saved, text, written
 from scipy.io import mmwrite
 from scipy.sparse import coo_matrix, csr_matrix, save_npz
 

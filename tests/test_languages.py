@@ -169,9 +169,8 @@ def test_pages_of_two_visitors_are_each_in_their_language(monkeypatch: pytest.Mo
     first = [next(iter(panel.guess.options)) for panel in panels]
     assert first == ["In einer Ecke: ein Kern", "Dans un coin\N{NO-BREAK SPACE}: un noyau", "In a corner: one kernel"]
     assert {next(iter(panel.guess.options.values())) for panel in panels} == {first[2]}  # what is kept is the same
-    panels[0].show(
-        replace(LESSONS["three-kernels"], look_for="Look.")
-    )  # one that no catalogue has is English as a whole
+    # one that no catalogue has is English as a whole
+    panels[0].show(replace(LESSONS["three-kernels"], look_for="Look."))
     assert next(iter(panels[0].guess.options)) == first[2]
 
 

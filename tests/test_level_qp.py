@@ -28,11 +28,11 @@ from mklviz.solvers.silp import Silp
 LAMBDAS = (0.0, 1e-6, 1e-3, 0.1, 0.5, 0.9, 0.99)
 
 
-def least_of(cuts: Array) -> float:
+def filled(cuts: Array) -> CuttingPlaneModel:
     model = CuttingPlaneModel(cuts.shape[1])
     for cut in cuts:
         model.add(cut)
-    return model.minimize().theta
+    return model
 
 
 def random_instance(J: int, m: int, seed: int) -> tuple[Array, Array]:
@@ -52,7 +52,7 @@ def real_cuts(name: str, count: int) -> tuple[Array, Array]:
 
 def level_at(d0: Array, cuts: Array, lam: float) -> float:
     """Return the level at lambda between the model's minimum and its value at d0 (or a little more)."""
-    low, high = least_of(cuts), float((cuts @ d0).max())
+    low, high = filled(cuts).minimize().theta, float((cuts @ d0).max())
     if high - low <= 1e-9 * np.abs(cuts).max():
         high = low + 1e-3 * float(np.abs(cuts).max())
     return lam * high + (1.0 - lam) * low
@@ -107,7 +107,7 @@ def test_duplicate_and_nearly_parallel_cuts_do_no_harm(lam: float) -> None:
 def test_an_empty_level_set_is_proved_empty(J: int, m: int, below: float) -> None:
     for seed in range(4):
         d0, cuts = random_instance(J, m, seed)
-        low, scale = least_of(cuts), float(np.abs(cuts).max())
+        low, scale = filled(cuts).minimize().theta, float(np.abs(cuts).max())
         found = project_to_level_set(d0, cuts, low - below * scale)
         assert found.empty
         assert found.bound > low - below * scale
@@ -239,13 +239,6 @@ def random_cuts(J: int, m: int, seed: int) -> Array:
     return rng.uniform(1.0, 3.0, (J, 1)) - rng.exponential(size=(J, m))
 
 
-def filled(cuts: Array, purge: bool = False) -> CuttingPlaneModel:
-    model = CuttingPlaneModel(cuts.shape[1], purge)
-    for cut in cuts:
-        model.add(cut)
-    return model
-
-
 def lowest(cuts: Array) -> float:
     """Return the minimum of the model from scipy's linear program, solved from scratch."""
     J, m = cuts.shape
@@ -260,10 +253,6 @@ def lowest(cuts: Array) -> float:
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
     return float(result.fun) * scale
-
-
-def first(solver: Silp, name: str, count: int) -> list[Iterate]:
-    return list(itertools.islice(solver.iterates(problem(name)), count))
 
 
 @pytest.mark.parametrize(("J", "m"), [(1, 1), (1, 7), (5, 3), (20, 40), (60, 20)])
@@ -324,9 +313,9 @@ def test_the_svm_is_tightened_when_its_error_is_as_large_as_the_gap_of_the_model
 
 @pytest.mark.parametrize("name", ["noisy blobs, C = 10", "random Gram matrices", "pima", "four identical kernels"])
 def test_silp_promises_lower_bounds_that_never_fall_and_meet_the_objective(name: str) -> None:
-    path = first(Silp(), name, 200)
-    promised = np.array([iterate.facts.lp_value for iterate in path[1:]])
-    best = min(iterate.objective for iterate in path)
+    steps = path(Silp(), name, 200)
+    promised = np.array([iterate.facts.lp_value for iterate in steps[1:]])
+    best = min(iterate.objective for iterate in steps)
     assert np.all(np.diff(promised) >= 0.0)
     assert promised.max() <= best
     assert best - promised.max() <= 1e-2 * best
@@ -335,11 +324,11 @@ def test_silp_promises_lower_bounds_that_never_fall_and_meet_the_objective(name:
 def test_a_failing_linear_program_keeps_the_weights_and_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     for method in ("_play", "_run"):
         monkeypatch.setattr(CuttingPlaneModel, method, lambda _: None)
-    path = first(Silp(), "random Gram matrices", 5)
-    assert len(path) == 2
-    np.testing.assert_array_equal(path[1].weights, path[0].weights)
-    assert "could not be solved" in path[1].end.reason
-    assert "failed" in Silp().narrate(path[0], path[1])
+    steps = path(Silp(), "random Gram matrices", 5)
+    assert len(steps) == 2
+    np.testing.assert_array_equal(steps[1].weights, steps[0].weights)
+    assert "could not be solved" in steps[1].end.reason
+    assert "failed" in Silp().narrate(steps[0], steps[1])
 
 
 def units(cuts: Array) -> Array:

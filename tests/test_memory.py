@@ -244,9 +244,8 @@ def follow(pages: list[Explorer | Follower], happened: Callable[[], bool]) -> No
 def test_the_race_before_gives_way_to_the_next_of_the_same_visitor_in_all_tabs(
     visitors: Visitors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        preparation, "PAUSES", (0.1,) * 600
-    )  # until the tabs have let go of it, however long that takes
+    # until the tabs have let go of it, however long that takes
+    monkeypatch.setattr(preparation, "PAUSES", (0.1,) * 600)
     import_module("mklviz.views.model.model_sections")  # would take its time while the tab is drawn
     explorer = at_work()
     explorer.run()

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import bz2
 import datetime
-import gzip
 import importlib.util
 import io
-import lzma
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -62,10 +59,7 @@ def test_words_become_columns_and_what_cannot_be_learned_from_is_set_aside_with_
         (["2024-01-31", "2024-02-01", "2024-03-01", "2024-03-02"], "it holds dates or times"),
         (["31/1/2024 10:15", "1/2/24", "10:15:30", "?"], "it holds dates or times"),
         (["C85", "C123", "E46", "G6"], "it holds names or texts"),
-        (
-            [f"w{i % 21}" for i in range(84)],
-            "it holds 21 different words (w0, w1, w10, w11, w12, ...)",
-        ),
+        ([f"w{i % 21}" for i in range(84)], "it holds 21 different words (w0, w1, w10, w11, w12, ...)"),
         (["1", "2", "x", "4"], 'it holds numbers, but "x" in row 4, which is not a number'),
         (["", "?", "NA", "#N/A"], "it is empty"),
         (["1", "", "", ""], "a value is missing in 3 of 4 rows"),
@@ -181,11 +175,6 @@ def test_a_table_is_found_in_what_surrounds_it(text: str) -> None:
     found = table(text)
     assert np.array_equal(found.X, VALUES)
     assert found.classes == ("0", "1")
-
-
-@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, lambda text: zipped("x.csv", text=text)])
-def test_a_packed_table_is_read(pack: Callable[[bytes], bytes]) -> None:
-    assert np.array_equal(read_dataset_bytes(pack(f"a,b,c,class\n{lines()}".encode()), "x.csv.gz").X, VALUES)
 
 
 SPOKEN = {
@@ -501,10 +490,7 @@ def test_an_excel_file_is_read_as_the_same_table_in_text_is() -> None:
     assert (
         (found.feature_names, found.classes)
         == (("dose", "ward=B"), ("False", "True"))
-        == (
-            same.feature_names,
-            same.classes,
-        )
+        == (same.feature_names, same.classes)
     )
     assert np.array_equal(found.X, same.X)
     assert 'The sheet "Sheet" is read, of 2.' in found.notes

@@ -190,9 +190,8 @@ def test_the_surface_is_the_decision_function_and_rings_are_around_support_vecto
 def test_weights_alone_are_enough_for_a_decision() -> None:
     problem, trace = moons()
     weights, dual = solution_of(problem, trace.best.weights)
-    assert problem.objective(weights, dual) == pytest.approx(
-        trace.best.objective, rel=0.02
-    )  # both solved to 1e-2 or so
+    # both solved to 1e-2 or so
+    assert problem.objective(weights, dual) == pytest.approx(trace.best.objective, rel=0.02)
     assert solution_of(problem, trace[0])[1] is trace[0].dual
     for wrong in ("level", [0.5], -np.ones(15), None):
         with pytest.raises(ProblemError, match="Give a trace, an iterate or 15 weights"):

@@ -88,19 +88,6 @@ def test_the_command_line_races_a_product_by_the_solvers_that_can(capsys, tmp_pa
     assert float(steps[0]["projected_gradient"]) > 0.0
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--kernels", "paper"], "Kernel families are for a sum of kernels"),
-        (["--solvers", "silp"], "SILP needs a sum of kernels"),
-        (["--regularizer", "group-squared:lam=1"], "only one function"),
-    ],
-)
-def test_the_command_line_says_what_does_not_go_with_a_product(capsys, words, message):
-    assert main([*WORDS, *words]) == 2
-    assert message in capsys.readouterr().err
-
-
 SQUARE = Recipe(
     data=DataChoice("liver"),
     kernels=KernelChoice(combination="polynomial"),
@@ -172,16 +159,19 @@ def test_the_command_line_learns_polynomials_of_several_degrees_with_any_price(c
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("given", "words", "message"),
     [
-        (["--kernels", "paper"], "a polynomial learns a weight for each feature"),
-        (["--solvers", "silp"], "SILP needs a sum of kernels: with parameters of a kernel the problem is not convex"),
-        (["--degrees", "0"], "whole number from 1 on"),
-        (["--regularizer", "log-det:price=0"], "ever larger weights"),
+        (WORDS, ["--kernels", "paper"], "Kernel families are for a sum of kernels"),
+        (WORDS, ["--solvers", "silp"], "SILP needs a sum of kernels"),
+        (WORDS, ["--regularizer", "group-squared:lam=1"], "only one function"),
+        (OF_SQUARES, ["--kernels", "paper"], "a polynomial learns a weight for each feature"),
+        (OF_SQUARES, ["--solvers", "silp"], "with parameters of a kernel the problem is not convex"),
+        (OF_SQUARES, ["--degrees", "0"], "whole number from 1 on"),
+        (OF_SQUARES, ["--regularizer", "log-det:price=0"], "ever larger weights"),
     ],
 )
-def test_the_command_line_says_what_does_not_go_with_a_polynomial(capsys, words, message):
-    assert main([*OF_SQUARES, *words]) == 2
+def test_the_command_line_says_what_does_not_go_with_a_product_or_a_polynomial(capsys, given, words, message):
+    assert main([*given, *words]) == 2
     assert message in capsys.readouterr().err
 
 

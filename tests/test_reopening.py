@@ -136,6 +136,5 @@ def test_steps_tell_what_their_problem_says_without_its_data(regularizer: mv.Reg
     for name in ("m", "noun", "no_bound", "signed", "on_simplex"):
         assert getattr(told, name) == getattr(known, name)
     outside = np.linspace(-1.0, 2.0, known.m)
-    np.testing.assert_allclose(
-        told.project(outside), known.project(outside), atol=1e-15
-    )  # one formula, or one clipping
+    # one formula, or one clipping
+    np.testing.assert_allclose(told.project(outside), known.project(outside), atol=1e-15)

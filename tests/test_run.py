@@ -337,15 +337,6 @@ def test_a_race_starts_pauses_steps_and_ends_as_one() -> None:
     assert {run.status for run in race.runs.values()} == {"stopped"}
 
 
-@pytest.mark.usefixtures("no_log")
-def test_one_that_breaks_does_not_stop_the_others() -> None:
-    broken = Fake(work=break_at(2, RuntimeError("by hand")), name="broken")
-    race = ran(Race(POSED, ["spg", broken, Fake(name="fine")], rules=[Gap(1e-6), MaxIter(30)]))
-    statuses = {key: run.status for key, run in race.runs.items()}
-    assert statuses == {"spg": "converged", "fake": "failed", "fine": "limit"}
-    assert race.runs["fake"].reason == "Fake broke down: RuntimeError: by hand"
-
-
 def test_a_solver_that_enters_twice_has_two_keys() -> None:
     from mklviz.engine import make_solver
 

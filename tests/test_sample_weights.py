@@ -186,9 +186,8 @@ def test_paths_and_other_formulations_keep_the_weights() -> None:
     best = solve(posed, "newton", gap=1e-9).best
     for other in mv.equivalents(posed, best.weights, best.dual):
         assert other.problem.sample_weight is not None
-        assert (
-            other.problem.gap(other.weights, other.dual) <= 1e-4
-        )  # its price comes from norms known to a root of 1e-9
+        # its price comes from norms known to a root of 1e-9
+        assert other.problem.gap(other.weights, other.dual) <= 1e-4
 
 
 @pytest.mark.parametrize("loss", [mv.Hinge(2.0), mv.EpsilonInsensitive(1.0, 0.5), mv.MulticlassHinge(2.0)], ids=repr)

@@ -35,29 +35,19 @@ def points(n, seed=0, features=6):
     return X, y
 
 
-def kernel(name, X):
-    n = len(X)
-    twins = np.vstack([X[: n // 2], X[: n - n // 2] + 1e-7])
-    return {
-        "unit-trace gaussian": lambda: gaussian(X, 0.1) / n,
-        "narrow gaussian": lambda: gaussian(X, 1.0),
-        "wide gaussian": lambda: gaussian(X, 0.01),
-        "polynomial": lambda: (1.0 + X @ X.T) ** 3,
-        "low-rank linear": lambda: X[:, :3] @ X[:, :3].T,
-        "near-duplicate points": lambda: gaussian(twins, 0.1),
-        "zero": lambda: np.zeros((n, n)),
-    }[name]()
+def twins(X):
+    return np.vstack([X[: len(X) // 2], X[: len(X) - len(X) // 2] + 1e-7])
 
 
-KERNELS = [
-    "unit-trace gaussian",
-    "narrow gaussian",
-    "wide gaussian",
-    "polynomial",
-    "low-rank linear",
-    "near-duplicate points",
-    "zero",
-]
+KERNELS = {
+    "unit-trace gaussian": lambda X: gaussian(X, 0.1) / len(X),
+    "narrow gaussian": lambda X: gaussian(X, 1.0),
+    "wide gaussian": lambda X: gaussian(X, 0.01),
+    "polynomial": lambda X: (1.0 + X @ X.T) ** 3,
+    "low-rank linear": lambda X: X[:, :3] @ X[:, :3].T,
+    "near-duplicate points": lambda X: gaussian(twins(X), 0.1),
+    "zero": lambda X: np.zeros((len(X), len(X))),
+}
 
 
 def assert_feasible(svm):
@@ -83,7 +73,7 @@ def value_of(svm, K):
 @pytest.mark.parametrize("C", [1.0, 100.0])
 def test_optimality_conditions_hold_to_the_tolerance(name, n, C):
     X, y = points(n)
-    K = kernel(name, X)
+    K = KERNELS[name](X)
     svm = InnerSvm(y, C)
     for tol in (1e-3, 1e-6):
         result = svm.solve(K, tol, warm=False)
@@ -100,7 +90,7 @@ def test_optimality_conditions_hold_to_the_tolerance(name, n, C):
 def test_value_and_decisions_agree_with_libsvm(name, n):
     X, y = points(n)
     C = 1.0 if name in ("polynomial", "low-rank linear") else 100.0  # LIBSVM is too slow on those otherwise
-    K = kernel(name, X)
+    K = KERNELS[name](X)
     other = SVC(kernel="precomputed", C=C, tol=1e-8).fit(K, y)
     b = np.zeros(n)
     b[other.support_] = other.dual_coef_[0]
@@ -116,7 +106,7 @@ def test_value_and_decisions_agree_with_libsvm(name, n):
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_warm_start_reaches_the_value_of_a_cold_one(name):
     X, y = points(200)
-    K = kernel(name, X)
+    K = KERNELS[name](X)
     cold = InnerSvm(y, 10.0).solve(K, 1e-9)
     svm = InnerSvm(y, 10.0)
     rng = np.random.default_rng(1)
@@ -131,7 +121,7 @@ def test_a_warm_start_reaches_the_value_of_a_cold_one(name):
 @pytest.mark.parametrize("name", KERNELS)
 def test_compaction_leaves_the_optimum_where_it_is(name, monkeypatch):
     X, y = points(200)
-    K = kernel(name, X)
+    K = KERNELS[name](X)
     whole = InnerSvm(y, 10.0).solve(K, 1e-9)
     monkeypatch.setattr(_svm, "COMPACT_FROM", 16)
     svm = InnerSvm(y, 10.0)
@@ -160,7 +150,7 @@ def test_rounding_is_reached_in_about_one_newton_step_more():
 def test_no_size_of_C_or_tolerance_loops_or_breaks(name, C, tol):
     X, y = points(80)
     svm = InnerSvm(y, C)
-    K = kernel(name, X)
+    K = KERNELS[name](X)
     result = svm.solve(K, tol)
     assert_feasible(svm)
     assert np.isfinite([result.value, result.bias, result.violation]).all()

@@ -121,9 +121,8 @@ def test_a_path_is_solved_with_warm_starts_and_goes_on_where_it_was_ended(store:
     words = "data=heart; kernels=gauss:1,2@all+each; C=100,50,10; solvers=level,newton; gap=1e-4; path=C"
     sweep = Sweep.from_words(words)
     first = ended(SweepRun(Sweep.from_words(words.replace("100,50,10", "100,50")), store, workers=2)).table()
-    assert (
-        len({(member.path, outcome.results["fit_seconds"]) for member, outcome in first}) == 2
-    )  # a unit for each path
+    # a unit for each path
+    assert len({(member.path, outcome.results["fit_seconds"]) for member, outcome in first}) == 2
     run = ended(SweepRun(sweep, store, workers=1))
     assert run.progress.skipped == 4
     table = run.table()

@@ -17,6 +17,7 @@ from mklviz.engine import Race, Run, make_solver, path_values, solve, solver_cla
 from mklviz.engine.stop import KKT, Gap, MaxIter, MaxSeconds, ProjectedGradient, WeightChange
 from mklviz.errors import MklvizError
 from mklviz.kernels import Gaussian, KernelBank, Laplacian, Linear, NystromBank, Polynomial, ProductBank
+from mklviz.problem import loss_families, regularizer_families
 from mklviz.recipe.prepared import standard_targets
 
 X, Y = blobs(12)
@@ -58,30 +59,9 @@ def check_refusals(*refusals: Refusal) -> None:
                 raise AssertionError(f"{name} = {given!r:.60} is not refused in a sentence.") from wrong
 
 
-LOSSES = [
-    mv.Hinge,
-    mv.Logistic,
-    mv.Squared,
-    mv.EpsilonInsensitive,
-    mv.MulticlassHinge,
-    mv.OneAgainstAllHinge,
-    mv.OneClass,
-]
-PRICES = [
-    mv.LpBall,
-    mv.L1Penalty,
-    mv.LpPenalty,
-    mv.PowerPenalty,
-    mv.ElasticNet,
-    mv.BlockL1,
-    mv.BlockPower,
-    mv.Entropy,
-    mv.SimplexRidge,
-    mv.GroupSquaredPlusL1,
-]
 PARAMETERS = [
     (f"{part.__name__}.{field.name}", lambda given, part=part, name=field.name: part(**{name: given}))
-    for part in [*LOSSES, *PRICES]
+    for part in [*loss_families().values(), *regularizer_families().values()]
     for field in fields(part)
     if field.init and field.name != "bias"
 ]

@@ -20,6 +20,7 @@ import numpy as np
 from mklviz.context.cancelling import checkpoint, spending
 from mklviz.errors import ProblemError, UnsupportedProblem
 from mklviz.lazy import Later
+from mklviz.numbers import is_number
 from mklviz.problem.regularizers._regularizer import Penalty, nonnegative, positive_number
 from mklviz.typing import Array
 
@@ -67,7 +68,7 @@ class LogDet(Penalty):
     def __post_init__(self) -> None:
         positive_number(self.sigma, "sigma")
         positive_number(self.eps, "eps")
-        if not (np.isfinite(self.price) and self.price >= 0):
+        if not (is_number(self.price) and self.price >= 0):
             raise ProblemError(f"price must be a number that is not negative, but {self.price!r} was given.")
 
     @property
@@ -84,8 +85,7 @@ class LogDet(Penalty):
             )
         if self.price == 0.0 and _grows(bank, self.start(len(bank))):
             raise ProblemError(
-                f"Without a price the {self.label} rewards ever larger weights, as this kernel grows with them: give a"
-                " price above zero."
+                f"Without a price the {self.label} rewards ever larger weights of this kernel: give a price above zero."
             )
         linalg.load()
         bound = copy(self)
