@@ -16,7 +16,7 @@ from bokeh.document import Document
 from bokeh.server.session import ServerSession
 
 from mklviz.views.explorer.explorer import Explorer
-from mklviz.views.form import Button, Chip, File, Form, FormPart, Group, Note, Select, Slider, Switch, TextBox
+from mklviz.views.form import Button, Chip, File, Form, FormPart, Group, Menu, Note, Select, Slider, Switch, TextBox
 
 
 def told(form: Form) -> list[dict[str, Any]]:
@@ -122,17 +122,20 @@ def test_what_was_refused_is_drawn_again_as_it_stands() -> None:
     assert told(form)[0]["value"] is True
 
 
-def test_buttons_call_who_made_them_unless_they_are_off_or_hidden() -> None:
+def test_buttons_and_menus_call_who_made_them_unless_they_are_off_or_hidden() -> None:
     pressed: list[str] = []
-    run, stop = (Button(lambda *_, name=name: pressed.append(name), label=name) for name in ("Run", "Stop"))
-    form = Form(run, stop)
-    for button in (run, stop):
-        do(form, button, click=True)
-    assert pressed == ["Run", "Stop"]
-    run.disabled, stop.visible = True, False
-    for button in (run, stop):
-        do(form, button, click=True)
-    assert pressed == ["Run", "Stop"]
+    button = Button(lambda *_: pressed.append("button"), label="Run")
+    menu = Menu(pressed.append, label="Add", items=["Linear"])
+    form = Form(button, menu)
+    do(form, button, click=True)
+    do(form, menu, value="Linear")
+    do(form, menu, value="Quadratic")
+    assert pressed == ["button", "Linear"]
+    button.disabled = True
+    do(form, button, click=True)
+    menu.visible = False
+    do(form, menu, value="Linear")
+    assert pressed == ["button", "Linear"]
 
 
 def test_several_files_arrive_as_one_archive() -> None:

@@ -16,6 +16,7 @@ from mklviz.views.form.parts import (
     Group,
     Heading,
     Link,
+    Menu,
     Note,
     ProgressBar,
     Reasons,
@@ -24,6 +25,6 @@ from mklviz.views.form.parts import (
 
 __all__ = [
     "Alert", "Button", "Checkbox", "Chip", "Choices", "Code", "Expander", "File", "Form", "FormPart", "FormRow",
-    "Group", "Heading", "Link", "Note", "ProgressBar", "Reasons", "Segments", "Select", "Slider",
+    "Group", "Heading", "Link", "Menu", "Note", "ProgressBar", "Reasons", "Segments", "Select", "Slider",
     "Switch", "TableHead", "TextBox", "follow",
 ]  # fmt: skip

@@ -183,6 +183,34 @@ const KINDS = {
     } }
   },
 
+  menu(say) {
+    const list = make("div", "list", { hidden: true }), button = make("button", "button text", { type: "button" })
+    const node = make("div", "menu", {}, button, list)
+    const open = (is) => {
+      list.hidden = !is
+      button.setAttribute("aria-expanded", String(is))
+    }
+    open(false)
+    button.addEventListener("click", () => open(list.hidden))
+    node.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || list.hidden) return
+      open(false)
+      button.focus()
+    })
+    return { node, show: (part) => {
+      button.textContent = part.label
+      list.replaceChildren(...part.items.map((textContent) => {
+        const item = make("button", "item", { type: "button", textContent })
+        item.addEventListener("click", () => {
+          open(false)
+          button.focus()
+          say({ value: textContent })
+        })
+        return item
+      }))
+    } }
+  },
+
   text(say, key) {
     const input = make("input", "", { type: "text", autocomplete: "off", spellcheck: false })
     const { node, show } = line(input, key)

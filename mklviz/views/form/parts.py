@@ -159,6 +159,21 @@ class Button(FormPart):
             self.clicks += 1
 
 
+class Menu(FormPart):
+    """A button that opens a list of names, of which one may be pressed."""
+
+    kind, shown = "menu", ("label", "items")
+    items = param.List(default=[])
+
+    def __init__(self, press: Callable[[str], Any], **params: Any) -> None:
+        super().__init__(**params)
+        self._press = press
+
+    def answer(self, message: Mapping[str, Any]) -> None:
+        if message.get("value") in self.items:
+            self._press(str(message["value"]))
+
+
 class Group(FormPart):
     """Parts one below the other; those of a locked group can be seen and not changed. A steady one keeps its height."""
 

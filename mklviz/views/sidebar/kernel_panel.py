@@ -29,7 +29,7 @@ from mklviz.recipe import KernelChoice, Recipe
 from mklviz.recipe.choices import COMBINATIONS as MADE
 from mklviz.recipe.parsing import show_number, show_values, values, whole
 from mklviz.recipe.prepared import families_of_distances
-from mklviz.views.form import Button, FormRow, Group, Heading, Segments, Select
+from mklviz.views.form import Button, FormRow, Group, Heading, Menu, Segments, Select
 from mklviz.views.sidebar.controls import Section, Touched, ValueField, note, say
 from mklviz.views.sidebar.data_panel import Shape
 
@@ -110,7 +110,6 @@ ABOUT_POLYNOMIAL = (
     " gap, and different starts may end in different minima."
 )
 ABOUT = {"sum": "", "product": ABOUT_PRODUCT, "polynomial": ABOUT_POLYNOMIAL}
-ADD = "Add kernels"
 MOST_NAMED = 4  # columns in a menu
 NORMALIZE = {
     "unit trace": "trace",
@@ -170,8 +169,7 @@ class KernelPanel(Section):
         self._loaded = KernelChoice()
         self.families = Group()
         self._classes = {family.label: family for family in kernel_families().values()}
-        self.add = Select(label=ADD, options={ADD: "", **{each: each for each in self._classes}}, bare=True, value="")
-        self.add.param.watch(lambda event: self.add_family(event.new), "value")
+        self.add = Menu(self.add_family, label="Add kernels", items=list(self._classes))
         self.combination = Select(label="combination", options=COMBINATIONS, bare=True, value="sum")
         self.about = note()
         self.degrees = ValueField(
@@ -285,10 +283,8 @@ class KernelPanel(Section):
         self.touched()
 
     def add_family(self, label: str) -> None:
-        """Add a row of kernels of the family called `label`; "" adds none."""
-        self.add.value = ""
-        if label:
-            self._show([*self.rows, self._row(self._classes[label](on="all"))])
+        """Add a row of kernels of the family called `label`."""
+        self._show([*self.rows, self._row(self._classes[label](on="all"))])
 
 
 def describe_size(kernels: int, samples: int, nbytes: int, about: str = "", noun: str = "kernel") -> str:
