@@ -364,8 +364,12 @@ def one_page(chromium: Any, server: Server, **race: object) -> Iterator[App]:
 
 @pytest.fixture(scope="module")
 def raced(chromium: Any, server: Server) -> Iterator[App]:
-    """One page with a finished race of SILP, Level and SPG for the tests of a module."""
+    """One page with a finished race of SILP, Level and SPG, two tabs of which were opened before, for a module."""
     for app in one_page(chromium, server, solvers="silp,level,spg", iterations=40):
+        for name in ("Timeline", "Model"):
+            app.page.get_by_role("tab", name=name).click()
+            app.page.get_by_text("Press Run first").locator("visible=true").first.wait_for()
+        app.page.get_by_role("tab", name="Race").click()
         app.press("Run")
         app.until_finished()
         app.settled()

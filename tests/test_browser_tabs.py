@@ -146,3 +146,25 @@ def test_the_model_shows_what_was_learned_and_follows_the_cursor(raced: App) -> 
     app.page.get_by_text(re.compile("at step 0")).wait_for()
     app.until(lambda: app.page.get_by_text(said).first.inner_text() != before, "the weights of the first step")
     app.screenshot("model-1280")
+
+
+def test_another_solver_goes_on_from_the_step_of_the_cursor(raced: App) -> None:
+    app = raced
+    app.page.get_by_role("tab", name="Timeline").click()
+    app.page.get_by_role("slider", name="Step").fill("12")
+    app.choose("step 12 with:", "UFO-MKL")
+    app.page.get_by_text(re.compile("UFO-MKL always begins")).wait_for()
+    go_on = app.button("Continue from here")
+    app.until(lambda: go_on.get_attribute("aria-disabled") == "true", "the button to be off")
+    solves = app.curves()["silp"]["svm_solves"][12]
+    app.choose("step 12 with:", "Level")
+    app.until(lambda: go_on.get_attribute("aria-disabled") != "true", "the button to be on")
+    go_on.click()
+    name = "Level from step 12 of SILP"
+    app.until(lambda: len(app.curves().get(name, {}).get("iteration", [])) > 3, "the curve of the branch")
+    app.until_finished()
+    app.settled()
+    curve = app.curves()[name]
+    assert (curve["iteration"][0], curve["svm_solves"][0]) == (12.0, solves)
+    app.until(lambda: [text.strip() for text in app.row(name)[:1]] == [name], "its row in the table")
+    app.screenshot("branch-1280")

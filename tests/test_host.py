@@ -178,11 +178,12 @@ def test_the_theme_remembers_what_it_gives_to_a_class() -> None:
 
 
 @rests_on("extra_resources adds the files that classes bring along.", "views/host/panel_setup.py")
-def test_panel_remembers_the_files_of_its_components() -> None:
+def test_panel_remembers_the_files_of_its_components(monkeypatch: pytest.MonkeyPatch) -> None:
     remember_files()
     look: Any = PanelResources.extra_resources
     for kind in ("_bundle_css", "__javascript__", "__css__"):
-        for _ in range(2):
+        for path in ("", "", "lab/mkl"):
+            monkeypatch.setattr(type(pn.state), "rel_path", path)
             expected, found = ["before"], ["before"]
             look.__wrapped__(PanelResources(mode="server"), expected, kind)
             look(PanelResources(mode="server"), found, kind)

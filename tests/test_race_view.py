@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any, cast
+from unittest.mock import MagicMock
 
 import numpy as np
 import panel as pn
@@ -539,11 +540,12 @@ def test_a_race_that_was_stopped_says_so_and_not_that_it_has_finished() -> None:
         ("failed rule failed", "1 of 3 solvers has finished; A and C failed."),
         ("converged stopped", "Stopped: 1 of 2 solvers had finished before."),
         ("stopped failed limit", "Stopped: 1 of 3 solvers had finished before; B failed."),
+        ("converged stopped ready", "Paused: 1 of 3 solvers finished; C: no step yet."),
     ],
 )
 def test_the_sentence_of_an_ended_race_counts_no_failure_among_those_that_finished(ends: str, said: str) -> None:
     named = zip("ABC", ends.split(), strict=False)
-    runs = {name: SimpleNamespace(status=end, trace=SimpleNamespace(label=name)) for name, end in named}
+    runs = {name: SimpleNamespace(status=end, doing="", trace=MagicMock(label=name)) for name, end in named}
     assert race_sentence(cast(Any, SimpleNamespace(runs=runs))) == said
 
 

@@ -211,8 +211,11 @@ def remember_files() -> None:
 
     @wraps(look)
     def extra_resources(asked: Any, files: list[Any], kind: str) -> None:
-        classes, extensions = len(_descendents(ReactiveCustomBase)), tuple(state._extensions or ())
-        known = brought(kind, asked.mode, state.rel_path, extensions, classes)
+        if state.rel_path:  # which an address may say: remembering each would fill the memory
+            look(asked, files, kind)
+            return
+        classes, extensions = len(_descendents(ReactiveCustomBase)), state._extensions
+        known = brought(kind, asked.mode, extensions if extensions is None else tuple(extensions), classes)
         files.extend(file for file in known if file not in files)
 
     resources.extra_resources = extra_resources

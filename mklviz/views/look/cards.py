@@ -148,8 +148,8 @@ PAGE_SX = {
     ".MuiDrawer-paper": {"backgroundImage": "none", "borderRight": "1px solid var(--mui-palette-divider)"},
     ".main": {"bgcolor": "background.default"},
     "@media (max-width: 819px)": {  # the links of the page stand at the bottom of a phone, and of a page at 200 %
-        "body:has(#mklviz-front) & .main-content": {"marginBottom": "52px"},
-        "body:has(#mklviz-front) & .MuiDrawer-root .MuiDrawer-paper": {"height": "calc(100vh - 52px)"},
+        "body:has(#mklviz-front[data-open]) & .main-content": {"marginBottom": "52px"},
+        "body:has(#mklviz-front[data-open]) & .MuiDrawer-root .MuiDrawer-paper": {"height": "calc(100vh - 52px)"},
     },
     "@media print": {  # all that the page scrolls over, in its colours, without controls
         **dict.fromkeys(("display", "height", "width", "overflow"), "revert !important"),

@@ -198,7 +198,7 @@ def race_sentence(race: Race | None) -> str:
         return _ended_sentence(len(states), len(failed), states.count("stopped"), trouble)
     if all(state == "ready" for state in states):
         return "Ready to run."
-    done, at = len(states) - len(open_runs) - len(failed), ", ".join(map(_where, open_runs))
+    done, at = len(states) - len(open_runs) - len(failed) - states.count("stopped"), ", ".join(map(_where, open_runs))
     return f"{'' if 'running' in states else 'Paused: '}{done} of {len(states)} solvers finished{trouble}; {at}."
 
 
