@@ -443,7 +443,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/geometry": (839, 4),
     "mklviz/views/history": (607, 5),
     "mklviz/views/host": (2603, 20),
-    "mklviz/views/lessons": (2509, 19),
+    "mklviz/views/lessons": (2508, 19),
     "mklviz/views/links": (259, 2),
     "mklviz/views/look": (654, 5),
     "mklviz/views/model": (1544, 8),
@@ -456,7 +456,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (559, 3),
     "mklviz/views/tabs": (2428, 12),
     "solvers": (6233, 28),
-    "tests": (50149, 228),
+    "tests": (50150, 228),
 }
 
 

@@ -175,8 +175,9 @@ def test_a_changed_set_up_steps_back_until_it_is_put_back(explorer: Explorer) ->
     assert not stage.changed.visible
     explorer.sidebar.load(own.changed(max_iter=7))
     assert stage.changed.visible
+    assert stage.run.label == "▶ Run as changed"
     assert not stage.panel.guess.visible
-    explorer.sidebar.scenario.restore()
+    stage.question.receive({"key": stage.changed.objects[-1].key, "click": True})
     assert not stage.changed.visible
     assert stage.panel.guess.visible
     assert explorer.sidebar.recipe == own

@@ -68,7 +68,9 @@ class MixPicture {
     this.start = start
     if (kernels.length < 2) return
     this.shade(heights)
-    this.past.replaceChildren(...ghosts.map(({ path, colour }) =>
+    const alike = ghosts.filter(({ path }) => path[0]?.length === kernels.length) // those of other kernels have no place here
+    this.words.style.display = ghosts.length ? "none" : ""
+    this.past.replaceChildren(...alike.map(({ path, colour }) =>
       svgPart("path", { d: svgLine(path.map((mix) => this.place(mix))), style: `stroke: ${colour}`, "stroke-width": 2 })))
     this.layer.replaceChildren(...runs.flatMap((run) => this.path(paths[run.key] ?? [], step, run)))
     this.star.style.display = best ? "" : "none"
@@ -83,8 +85,9 @@ class MixPicture {
     const shown = points.slice(0, whole + 1), style = `stroke: ${colour}`
     if (next) shown.push(points[whole].map((value, axis) => value + (step - whole) * (next[axis] - value)))
     const d = svgLine(shown), [cx, cy] = shown.at(-1) ?? []
-    const parts = [svgPart("path", { class: "seam", d }), svgPart("path", { class: "line", d, style, "stroke-dasharray": dash || "none" })]
-    if (points.length <= MOST_DOTS) parts.push(...points.slice(1, whole + 1).map(([cx, cy]) => svgPart("circle", { class: "dot", r: 4, cx, cy, style })))
+    const dots = points.slice(1, whole + 1).slice(points.length <= MOST_DOTS ? 0 : next ? whole : -1) // at least one at the end
+    const parts = [svgPart("path", { class: "seam", d }), svgPart("path", { class: "line", d, style, "stroke-dasharray": dash || "none" }),
+      ...dots.map(([cx, cy]) => svgPart("circle", { class: "dot", r: 4, cx, cy, style }))]
     return next ? [...parts, svgPart("circle", { class: "running", r: 6, cx, cy, style: `fill: ${colour}` })] : parts
   }
 
@@ -116,18 +119,14 @@ class MixPicture {
   }
 
   hold() {
-    const { handle, words } = svgHandle(this.picture, tr("Start of the solvers: arrow keys move it"), {
-      begin: () => {
-        words.style.display = "none"
-        this.begin()
-      },
+    Object.assign(this, svgHandle(this.picture, tr("Start of the solvers: arrow keys move it"), {
+      begin: this.begin,
       to: ({ x, y }) => this.to(this.mixAt([x, y])),
       by: (along, up) => {
         const [x, y] = this.place(this.start)
         this.to(this.mixAt([x + 1.5 * along * this.radius, y - 1.5 * up * this.radius]))
       },
-    })
-    this.handle = handle
+    }))
   }
 
   // areas where the objective is above a level, levels closer together near the lowest; they darken one another
