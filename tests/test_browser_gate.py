@@ -18,7 +18,7 @@ from _waits import PATIENCE, wait_for
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(params=["1", "2"])
+@pytest.fixture(params=[pytest.param("1", marks=pytest.mark.product), "2"])
 def gated(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[str]:
     """The address of a fresh ``mklviz serve`` with a code, by one process or several."""
     port, log = free_port(), tmp_path / "server.log"

@@ -375,6 +375,7 @@ def test_it_fits_its_screen(chromium: Any, server: Server, scheme: str, width: i
     page.context.close()
 
 
+@pytest.mark.product
 def test_no_lesson_has_a_word_in_the_console(page: Any) -> None:
     turn(page, "Lessons")
     links = page.locator("#mklviz-front .lessons a").evaluate_all("(all) => all.map((link) => link.href)")

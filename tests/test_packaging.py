@@ -82,6 +82,7 @@ def test_the_wheel_holds_everything_under_one_name(wheel: Path) -> None:
     assert len(sources) > 80
 
 
+@pytest.mark.product
 def test_the_source_archive_tests_itself(unpacked: Path) -> None:
     tests = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider")
     here = run(*tests, "--collect-only", "-m", "", cwd=ROOT).splitlines()[-1]

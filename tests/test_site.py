@@ -222,6 +222,7 @@ def test_the_picture_of_the_readme_is_small_and_moves() -> None:
 
 
 @pytest.mark.browser
+@pytest.mark.product
 @pytest.mark.usefixtures("chromium")  # which says why it is skipped where there is none
 def test_the_pictures_are_taken_anew(tmp_path: Path) -> None:
     script = ROOT / ".ci" / "docs" / "readme_pictures.py"
