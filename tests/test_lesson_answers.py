@@ -223,7 +223,7 @@ def test_what_a_lesson_says_is_what_came_out_and_what_its_recording_shows(name: 
             assert trace.best.objective == pytest.approx(now.best.objective, rel=0.03)
 
 
-@pytest.mark.full
+@pytest.mark.product
 @pytest.mark.parametrize(("seed", "share"), PLACES[1:])
 @pytest.mark.parametrize("name", [name for name in LESSONS if name != "thousands"])
 def test_what_a_lesson_says_is_what_came_out_on_other_splits(name: str, seed: int, share: float | None) -> None:

@@ -393,7 +393,7 @@ MOST_WAIT = 2.0  # pages that are built, in CPU time of the server's event loop,
 PATHS = re.compile(r"Traceback|File |\.py|/(home|root|tmp|usr|work)|[A-Z]:\\")
 
 
-@pytest.mark.full
+@pytest.mark.product
 def test_no_message_ends_the_server_fills_its_memory_or_lets_others_wait() -> None:
     outcome = fuzz(MESSAGES)
     assert outcome.alive

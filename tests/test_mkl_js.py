@@ -174,7 +174,7 @@ def disagreements(page: Any, seeds: range) -> list[str]:
 
 def tier(first: int) -> pytest.MarkDecorator:
     """Return who runs a batch of problems, and nobody else: what is marked twice would run twice."""
-    return pytest.mark.product if first >= 90 else pytest.mark.full if first else pytest.mark.browser
+    return pytest.mark.product if first else pytest.mark.browser
 
 
 @pytest.mark.parametrize("first", [pytest.param(first, marks=tier(first)) for first in range(0, PROBLEMS, 30)])

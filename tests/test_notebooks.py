@@ -105,7 +105,7 @@ def test_five_races_are_saved_in_two_megabytes_with_their_recordings_and_the_sta
     assert size <= MOST
 
 
-@pytest.mark.full
+@pytest.mark.product
 def test_so_are_five_races_of_as_many_steps_as_there_may_be_without_the_state_of_their_widgets() -> None:
     size, races = five(", gap=None", store_widget_state=False)  # as JupyterLab and Notebook 7 save them by default
     assert all(race.count("<iframe") == 1 for race in races)

@@ -326,6 +326,6 @@ def differing(names: list[str]) -> list[tuple[str, str]]:
     return [(name, key) for (name, one), (_, other) in pairs for key in one if one[key] != other[key]]
 
 
-@pytest.mark.full
+@pytest.mark.product
 def test_every_lesson_takes_the_same_steps_in_any_order() -> None:
     assert differing(LESSONS) == []
