@@ -456,7 +456,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (559, 3),
     "mklviz/views/tabs": (2428, 12),
     "solvers": (6233, 28),
-    "tests": (50153, 228),
+    "tests": (50156, 228),
 }
 
 
