@@ -438,11 +438,11 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views": (30, 1),
     "mklviz/views/chart": (2043, 10),
     "mklviz/views/explorer": (1856, 10),
-    "mklviz/views/export": (2525, 16),
+    "mklviz/views/export": (2550, 16),
     "mklviz/views/form": (1178, 6),
     "mklviz/views/geometry": (839, 4),
     "mklviz/views/history": (607, 5),
-    "mklviz/views/host": (2603, 20),
+    "mklviz/views/host": (2607, 20),
     "mklviz/views/lessons": (2508, 19),
     "mklviz/views/links": (259, 2),
     "mklviz/views/look": (654, 5),
@@ -456,7 +456,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (559, 3),
     "mklviz/views/tabs": (2428, 12),
     "solvers": (6233, 28),
-    "tests": (50156, 228),
+    "tests": (50159, 228),
 }
 
 

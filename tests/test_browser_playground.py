@@ -172,6 +172,7 @@ def test_the_start_and_a_point_are_dragged_and_taken_back(
     one.open()
     pointer = _finger(page) if touch else _mouse(page)
     x, y = one.centre(".mixes .knob")
+    one.until("window.shade = playground.mixes.area.firstChild")
     pointer("down", x, y)
     for k in range(1, 6):
         pointer("move", x - 4 * k, y + 2 * k)
@@ -181,6 +182,8 @@ def test_the_start_and_a_point_are_dragged_and_taken_back(
     assert moved[0] > 0.36
     assert sum(moved) == pytest.approx(1.0)
     one.until("location.hash.includes('start=')")
+    one.answered()
+    assert one.value("playground.mixes.area.firstChild === shade")  # the objective is not drawn anew for another start
     before = one.setting["points"][150]
     box_x, box_y = one.centre(".points canvas")
     unit = at_rest(page.locator(".points canvas"))["width"] / (2 * one.value("REACH"))

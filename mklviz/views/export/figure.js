@@ -2,6 +2,7 @@
 
 const SVG = "http://www.w3.org/2000/svg"
 const PATHS = new WeakMap() // lines by their numbers
+const TEXTS = new Map() // numbers on axes, which a browser is slow to write
 const EDGE = { left: 54, right: 12, top: 10, bottom: 38 }
 const LOW = 90 // pixels: a figure lower than that has the ends of its vertical axis for all numbers
 
@@ -17,6 +18,12 @@ function tag(name, attributes, ...children) {
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value)
   made.append(...children)
   return made
+}
+
+function numberText(numbers, value) {
+  const key = `${numbers} ${value}`
+  if (!TEXTS.has(key)) TEXTS.set(key, inLanguage(NUMBERS[numbers](value)))
+  return TEXTS.get(key)
 }
 
 // an axis from the numbers on it: where each of them is, from 0 to 1, and which ticks it has
@@ -115,11 +122,11 @@ class Figure {
     for (const value of vertical.ticks.filter((_, place) => !this.low || place % last === 0)) {
       const y = this.y(value)
       parts.push(svg("path", { class: "grid-line", d: `M${left} ${y}H${right}` }))
-      parts.push(svg("text", { x: left - 6, y: y + 4, "text-anchor": "end" }, inLanguage(NUMBERS[spec.y.numbers](value))))
+      parts.push(svg("text", { x: left - 6, y: y + 4, "text-anchor": "end" }, numberText(spec.y.numbers, value)))
     }
     if (this.low) return parts
     for (const value of horizontal.ticks) {
-      parts.push(svg("text", { x: this.x(value), y: bottom + 16, "text-anchor": "middle" }, inLanguage(NUMBERS[spec.x.numbers](value))))
+      parts.push(svg("text", { x: this.x(value), y: bottom + 16, "text-anchor": "middle" }, numberText(spec.x.numbers, value)))
     }
     const middle = (left + right) / 2
     parts.push(svg("text", { x: middle, y: bottom + 33, "text-anchor": "middle" }, tr(spec.x.label)))

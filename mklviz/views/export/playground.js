@@ -85,9 +85,9 @@ class PlaygroundView extends RaceView {
 
   // -- what comes back
 
-  answered({ asked, found, whole, surface, held, ground }) {
+  answered({ asked, found, whole, surface, held, ground, grounds }) {
     this.points.decided(surface, held)
-    this.ground = ground
+    if (grounds !== this.grounds) Object.assign(this, { ground, grounds }) // the same again would be drawn anew
     if (asked !== this.shownFor || !this.whole) {
       this.shownFor = asked
       this.whole = whole
@@ -240,9 +240,9 @@ class PlaygroundView extends RaceView {
 
   name() {
     this.which.value = this.above ? "above" : "objective"
-    this.titles[0].innerHTML = `<h3>${tr(this.large("objective").title)}</h3>`
-    this.titles[1].innerHTML = `<h3>${tr(this.data.charts.gap.title)}</h3>`
-    this.weightsTitle.innerHTML = this.data.weights_heading
+    write(this.titles[0], `<h3>${tr(this.large("objective").title)}</h3>`)
+    write(this.titles[1], `<h3>${tr(this.data.charts.gap.title)}</h3>`)
+    write(this.weightsTitle, this.data.weights_heading)
   }
 
   tell() {

@@ -16,13 +16,14 @@ class PointPicture {
     this.said = tag("span", { class: "unseen", "aria-live": "polite" })
     this.root = tag("div", { class: "points" }, this.canvas, this.said)
     this.shades = new OffscreenCanvas(PLACES_SHOWN, PLACES_SHOWN)
-    new ResizeObserver(() => this.draw()).observe(this.canvas)
+    new ResizeObserver(() => { this.side = Math.round(this.canvas.clientWidth * devicePixelRatio); this.paint() }).observe(this.canvas)
     for (const [name, act] of Object.entries({ pointerdown: this.press, pointermove: this.move, pointerup: this.release,
       pointercancel: this.release, keydown: this.key, dblclick: this.remove })) this.canvas.addEventListener(name, act.bind(this))
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw())
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { this.style = null; this.draw() })
   }
 
   show(points) {
+    if (points === this.points) return
     this.points = points
     this.chosen = Math.min(this.chosen, points.length - 1)
     this.canvas.setAttribute("aria-label",
@@ -41,15 +42,18 @@ class PointPicture {
   get unit() { return this.canvas.width / (2 * REACH) }
   place([x, y]) { return [(x + REACH) * this.unit, (REACH - y) * this.unit] }
 
-  draw() {
-    const side = Math.round(this.canvas.clientWidth * devicePixelRatio), pen = this.canvas.getContext("2d")
+  // once a frame, however much changes
+  draw() { this.due ??= requestAnimationFrame(() => this.paint()) }
+
+  paint() {
+    const { side } = this, pen = this.canvas.getContext("2d")
+    this.due = null
     if (!side) return
     if (this.canvas.width !== side) this.canvas.width = this.canvas.height = side
-    const style = getComputedStyle(this.canvas), colour = (name) => style.getPropertyValue(`--${name}`).trim()
-    const classes = { [-1]: colour("kernel-1"), 1: colour("kernel-0") }, card = colour("mk-card")
+    const [card, text, ...ends] = this.colours(), classes = { [-1]: ends[0], 1: ends[1] }
     pen.fillStyle = card
     pen.fillRect(0, 0, side, side)
-    if (this.surface) this.drawSurface(pen, side, [card, classes], colour("mk-text"))
+    if (this.surface) this.drawSurface(pen, side, [card, classes], text)
     const size = 4 * devicePixelRatio
     this.points.forEach((point, i) => {
       const [x, y] = this.place(point), ring = this.held?.[i]
@@ -59,10 +63,19 @@ class PointPicture {
       pen.fillStyle = classes[point[2]]
       pen.fill()
       pen.lineWidth = (ring || i === this.chosen ? 1.8 : 1) * devicePixelRatio
-      pen.strokeStyle = ring || i === this.chosen ? colour("mk-text") : card
+      pen.strokeStyle = ring || i === this.chosen ? text : card
       pen.stroke()
       if (i === this.chosen) pen.strokeRect(x - 2.2 * size, y - 2.2 * size, 4.4 * size, 4.4 * size)
     })
+  }
+
+  // of the card, words, circles and squares; to ask for them styles the whole page
+  colours() {
+    if (!this.style) {
+      const style = getComputedStyle(this.canvas)
+      this.style = ["mk-card", "mk-text", "kernel-1", "kernel-0"].map((name) => style.getPropertyValue(`--${name}`).trim())
+    }
+    return this.style
   }
 
   drawSurface(pen, side, [card, classes], text) {
@@ -93,6 +106,8 @@ class PointPicture {
   drawLevel(pen, level, cell) {
     const at = (column, row) => this.surface[row * PLACES_SHOWN + column] - level
     for (let row = 0; row + 1 < PLACES_SHOWN; row++) for (let column = 0; column + 1 < PLACES_SHOWN; column++) {
+      const above = (at(column, row) > 0) + (at(column + 1, row) > 0) + (at(column, row + 1) > 0) + (at(column + 1, row + 1) > 0)
+      if (above % 4 === 0) continue
       const corners = [[column, row], [column + 1, row], [column + 1, row + 1], [column, row + 1]], met = []
       corners.forEach((one, k) => {
         const other = corners[(k + 1) % 4], low = at(...one), high = at(...other)

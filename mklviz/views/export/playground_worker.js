@@ -9,28 +9,26 @@ const valueOf = {
   linear: (_, p, q, axes) => axes.reduce((total, a) => total + p[a] * q[a], 0),
 }
 
-// a kernel on the points, of trace one, and by what it was divided
+// a kernel between points, of trace one on them, and, once it is asked for, between a lattice over the picture and points
 const kernelOf = ({ family, on, value }, points) => {
   const n = points.length, K = new Float64Array(n * n), of = valueOf[family], axes = AXES[on]
-  let trace = 0
+  let trace = 0, over = null
   for (let i = 0; i < n; i++) {
     for (let j = 0; j <= i; j++) K[i * n + j] = K[j * n + i] = of(value, points[i], points[j], axes)
     trace += K[i * n + i]
   }
-  return { matrix: K.map((entry) => entry / trace), trace }
+  const beside = (lattice) => Float32Array.from({ length: lattice.length * n },
+    (_, at) => of(value, points[at % n], lattice[Math.floor(at / n)], axes) / trace)
+  return { matrix: K.map((entry) => entry / trace), over: (lattice) => over ??= beside(lattice) }
 }
 
 // kernels stay what they are as long as their points and their value do
 let pointsNow = "", built = new Map()
 const kernelsOf = ({ kernels, points }) => {
-  const text = JSON.stringify(points)
-  if (text !== pointsNow) built = new Map()
+  const text = JSON.stringify(points), former = text === pointsNow ? built : new Map(), names = kernels.map((kernel) => JSON.stringify(kernel))
   pointsNow = text
-  return kernels.map((kernel) => {
-    const name = JSON.stringify(kernel)
-    if (!built.has(name)) built.set(name, kernelOf(kernel, points))
-    return built.get(name)
-  })
+  built = new Map(names.map((name, k) => [name, former.get(name) ?? kernelOf(kernels[k], points)]))
+  return names.map((name) => built.get(name))
 }
 
 // goes on with a path, as far as it comes until the answer is due
@@ -43,21 +41,20 @@ const goOn = (run) => {
 }
 
 // the decision at a lattice of places over the picture, row by row from its top
-const surfaceOf = ({ points, kernels, reach, places }, scales, { weights, b, bias }) => {
-  const held = [...b.keys()].filter((i) => b[i] !== 0), used = kernels.flatMap((kernel, k) => weights[k] > 1e-6
-    ? [{ ...kernel, axes: AXES[kernel.on], share: weights[k] / scales[k] }] : [])
-  const at = (k) => reach * (2 * k / (places - 1) - 1)
-  return Float32Array.from({ length: places * places }, (_, index) => {
-    const place = [at(index % places), -at(Math.floor(index / places))]
-    let total = bias
-    for (const { family, value, axes, share } of used) {
-      const of = valueOf[family]
+const surfaceOf = ({ points, reach, places }, built, { weights, b, bias }) => {
+  const at = (k) => reach * (2 * k / (places - 1) - 1), n = points.length, held = [...b.keys()].filter((i) => b[i] !== 0)
+  const lattice = Array.from({ length: places * places }, (_, index) => [at(index % places), -at(Math.floor(index / places))])
+  const surface = new Float32Array(lattice.length).fill(bias)
+  built.forEach((kernel, k) => {
+    if (weights[k] <= 1e-6) return
+    const values = kernel.over(lattice)
+    for (let index = 0; index < lattice.length; index++) {
       let part = 0
-      for (const i of held) part += b[i] * of(value, points[i], place, axes)
-      total += share * part
+      for (const i of held) part += b[i] * values[index * n + i]
+      surface[index] += weights[k] * part
     }
-    return total
   })
+  return surface
 }
 
 // the objective on a lattice of the triangle of three kernels, row by row from its foot
@@ -69,7 +66,7 @@ const groundOf = (problem, sides) => {
   return heights
 }
 
-let asked = null, runs = [], posed = "", ground = null
+let asked = null, runs = [], posed = "", ground = null, grounds = 0 // grounds so far, by which a copy is known
 onmessage = ({ data }) => {
   const built = kernelsOf(data), problem = { ...data, kernels: built.map(({ matrix }) => matrix) }
   const anew = data.asked !== asked
@@ -78,9 +75,10 @@ onmessage = ({ data }) => {
   asked = data.asked
   const found = Object.fromEntries(runs.map(({ solver, path }) => [solver, path])), whole = runs.every(({ ended }) => ended)
   const path = found[data.seen.solver], step = path[Math.min(data.seen.step, path.length - 1)]
-  const pose = JSON.stringify([data.points, data.y, data.C, data.kernels])
+  const pose = JSON.stringify([data.points, data.y, data.C, data.kernels]), former = ground
   if (pose !== posed) ground = null
   posed = pose
   if (data.rests && data.kernels.length === 3) ground ??= groundOf(problem, data.sides)
-  postMessage({ asked, found, whole, surface: surfaceOf(data, built.map(({ trace }) => trace), step), held: step.b, ground })
+  if (ground !== former) grounds++
+  postMessage({ asked, found, whole, surface: surfaceOf(data, built, step), held: step.b, ground, grounds })
 }

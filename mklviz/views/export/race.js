@@ -9,6 +9,11 @@ function marked(name, html, attributes = {}) {
   return made
 }
 
+// put markup where other markup was: the same again would cost a browser as much
+function write(node, html) {
+  if (node.written !== html) node.innerHTML = node.written = html
+}
+
 function card(...parts) { return tag("section", { class: "card" }, ...parts) }
 function why(text, more = "") { return tag("p", { class: "why", title: more }, text) }
 
@@ -283,10 +288,10 @@ class RaceView {
   name() {
     const { data } = this
     this.which.value = this.above ? "above" : "objective"
-    LARGE.forEach((name, place) => { this.titles[place].innerHTML = this.large(name).heading })
-    this.weightsTitle.innerHTML = data.weights_heading
+    LARGE.forEach((name, place) => { write(this.titles[place], this.large(name).heading) })
+    write(this.weightsTitle, data.weights_heading)
     data.runs.forEach(({ key, pills }, place) => {
-      this.heads[place].innerHTML = `<span class="name">${data.names[key]}</span>${pills}`
+      write(this.heads[place], `<span class="name">${data.names[key]}</span>${pills}`)
     })
     this.milestones.replaceChildren(...data.runs.map((run) => tag("tr", {}, this.head(run),
       ...run.way.map((text) => tag("td", {}, text)))))

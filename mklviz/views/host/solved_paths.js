@@ -50,9 +50,9 @@ const solvingText = (solver, { kernels, y, C }, answer) => {  // no module: brow
     const problem = { ...packed, kernels: packed.kernels.map((kernel) => whole(packed.y.length, kernel)) }
     onmessage = ${answer}`
 }
-// Returns what asks a worker of this text, the newest message next; answers come to `drawn` before the next picture.
+// Returns what asks a worker of this text, the newest message next; answers come to `drawn` before a next picture.
 const newestFirst = (text, drawn) => {
-  let worker = null, solving = false, newest = null, latest = null
+  let worker = null, solving = false, newest = null, free = 0
   const next = () => {
     if (solving || newest === null) return
     solving = true
@@ -62,13 +62,17 @@ const newestFirst = (text, drawn) => {
   }
   const begun = () => {
     const made = new Worker(URL.createObjectURL(new Blob([text], { type: "text/javascript" })))
-    made.onmessage = ({ data }) => {
-      solving = false
-      next()
-      if (latest === null) requestAnimationFrame(() => { drawn(latest); latest = null })
-      latest = data
-    }
+    made.onmessage = ({ data }) => requestAnimationFrame(() => draw(data))
     return made
+  }
+  // after an answer, as long as its drawing took belongs to the hand
+  const draw = (answer) => {
+    const began = performance.now()
+    if (began < free) { requestAnimationFrame(() => draw(answer)); return }
+    solving = false
+    next()
+    requestAnimationFrame(() => { free = 2 * performance.now() - began })
+    drawn(answer)
   }
   return Object.assign((message) => { newest = message; next() }, { end: () => worker?.terminate() })
 }
