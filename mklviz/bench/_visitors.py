@@ -82,8 +82,8 @@ class Visitor:
                     await self._answer()
 
     def leave(self) -> None:
-        """Close the page."""
-        self._socket.close()
+        """Close the page as a browser does that goes elsewhere: without this code the server waits for its return."""
+        self._socket.close(1001)
 
     async def _connect(self) -> str:
         """Open the page's socket, and return the document that the server sends."""
