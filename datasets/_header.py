@@ -22,7 +22,7 @@ YEAR = re.compile("1[89]\\d\\d|20\\d\\d")
 _KINDS = {"", "c", "continuous", "d", "discrete", "s", "string", "t", "time"}  # of columns, as Orange calls them
 _FLAGS = {"c": "target", "class": "target", "m": "aside", "meta": "aside", "i": "aside", "ignore": "aside"}
 _SUMS = ("total", "totals", "grand total", "sum", "mean", "average", "std", "sd", "summe", "gesamt", "итого")
-_FLAGGED = re.compile(r"([cmi]?)([CDST]?)#(.+)")  # Orange's names in one row, such as mS#name
+_FLAGGED = re.compile(r"(?!#)([cmi]?)([CDST]?)#(.+)")  # Orange's names in one row, such as mS#name
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,8 @@ def _of_orange(rows: Sequence[Row]) -> tuple[int, tuple[str, ...], tuple[str, ..
     names, kinds, flags = rows[:3] if len(rows) > 3 else (rows[0], (), ())
     matches = [_FLAGGED.fullmatch(name) for name in names]
     numbers = (_by_kind(kind, [row[j] for row in rows[2:]]) == 1 for j, kind in enumerate(kinds) if kind == "c")
-    if all(matches) or any(match and match[1] and match[2] for match in matches):
+    both = any(match and match[1] and match[2] for match in matches)  # S#1 and S#2 may be names
+    if both or (all(matches) and len({match[2] for match in matches if match}) > 1):
         count, names = 1, [match[3] if match else name for match, name in zip(matches, names, strict=True)]
         kinds, flags = ([match[k].lower() if match else "" for match in matches] for k in (2, 1))
     elif not kinds or not all(kind in _KINDS or " " in kind for kind in kinds):

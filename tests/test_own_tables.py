@@ -736,6 +736,7 @@ def test_kinds_of_orange_may_come_without_roles() -> None:
     assert (len(found.y), found.feature_names) == (20, ("age", "legs=0", "legs=1", "legs=2"))
     letters = "".join(f"{'cdst'[i % 4]},{'mci'[i % 3]},{'ab'[i % 2]}\n" for i in range(24))
     assert len(table(f"first,second,class\n{letters}").y) == 24
+    assert [name for name, _, _ in table(f"S#1\tS#2\tS#3\n{lines}").table.columns] == ["S#1", "S#2", "S#3"]
 
 
 def test_a_file_of_geo_is_refused_with_what_to_do() -> None:
