@@ -22,7 +22,8 @@ def check_size(name: str, rows: int, columns: int) -> None:
     """Raise `DataError` where a table of so many rows and columns is more than is read."""
     what = f"{name} would fill {rows:,} rows of {columns:,} columns; mklviz reads at most"
     if rows * columns > LIMITS.cells:
-        raise DataError(f"{what} {LIMITS.cells:,} numbers.")
+        kernel = " A kernel may have more: save it by numpy.save, and its labels as a file of their own."
+        raise DataError(f"{what} {LIMITS.cells:,} numbers.{kernel if abs(rows - columns) < 4 else ''}")
     if columns > LIMITS.columns:
         raise DataError(f"{what} {LIMITS.columns:,} columns: leave some out.")
     if rows > LIMITS.rows:

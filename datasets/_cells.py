@@ -10,7 +10,7 @@ from math import isnan, nan
 from mklviz.quoting import one_line
 
 _WRITTEN_BY_EXCEL = ("#n/a", "#null!", "#div/0!", "#value!", "#ref!", "#num!", "#name?")
-_WORDS = ("na", "n/a", "nan", "nat", "null", "<na>", "missing", *_WRITTEN_BY_EXCEL)
+_WORDS = (r"\n", "na", "n/a", "nan", "nat", "null", "<na>", "missing", *_WRITTEN_BY_EXCEL)
 MISSING = frozenset(("", "?", "-", ".", *_WORDS))
 NO_NUMBER = frozenset(("none", "n.a.", "nil", "*", "--", "—"))  # missing among numbers, and words among words
 _MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"

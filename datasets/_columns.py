@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_WORDS = 20  # different words of a column that become columns
+_NO_FEATURE = "the file says that it is no feature"
+_MEAN_MISSING, _FAR = {9, 99, 999, 9999, 99999}, 5  # times as large as other numbers
 ODD = 5  # of so many rows one may hold a word in a column of numbers
 _ID = re.compile(
     r"id|index|idx|key|no\.|number|num|#|n[o°]|№|row|row[ _.-]?names?|row_?id|uu?id|\.\.\.1|level_0|.*_level_0__"
@@ -43,6 +45,7 @@ _ID = re.compile(
 _HUNDREDS = re.compile(r"[+-]?[1-9]\d\d ?")
 _IN_UNITS = re.compile(r"[+-]?(?!0\d)\d[\d.,]*(?!(?:st|nd|rd|th|[A-Z])$) ?([^\W\d_]{1,9})")  # 12 kg, 12kg
 _COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+_CODE = re.compile(r"0\d+")
 _CAMEL_ID = re.compile(r".*[a-z]I[dD]")
 
 Rows = NDArray[np.intp]
@@ -150,10 +153,13 @@ def read_columns(
         read = _reader(plain[j], unit, sign, file_sign, facts, options) if texts else float
         made = TableColumn(name, values, codes, read, unit=units[j])
         first = j == 0 and (facts.unnamed or (facts.header is False and frame.shape[1] > 2 and _one_by_one(made)))
-        columns.append(_with_role(made, frame, first, texts, name in options.leave_out, name == options.target))
+        said = facts.said.get(name)
+        left = "you left it out" if name in options.leave_out else _NO_FEATURE * (said == "aside")
+        columns.append(_with_role(made, frame, first, said == "words", left * (name != options.target)))
         if texts and columns[-1].role == "numbers":
             unsure = [] if sign or file_sign or options.thousands else [*_unsure(columns[-1], facts)]
             notes |= dict.fromkeys((*_written(columns[-1]), *unsure))
+        notes |= dict.fromkeys(_may_be_missing(columns[-1]))
         progress((1 + j / frame.shape[1]) / 4)
     return columns, list(notes)
 
@@ -232,7 +238,7 @@ def _written(column: TableColumn) -> Iterator[str]:
     mentioned = False
     for text in column.values:
         value = column.read(text)
-        if text in column.odd or (is_number(text) and value == float(text)):
+        if text in column.odd or (is_number(text) and value == float(text) and not _CODE.fullmatch(text)):
             continue
         if _COMMA.fullmatch(text) and value == float(text.replace(",", ".")):
             yield "Commas in numbers are read as decimal points."
@@ -251,24 +257,36 @@ def _unsure(column: TableColumn, facts: FileFacts) -> Iterator[str]:
         yield f"Column {in_quotes(column.name)}: {read}, which may be wrong: the decimal sign can be chosen."
 
 
-def _with_role(
-    made: TableColumn, frame: pd.DataFrame, unnamed: bool, texts: bool, left_out: bool, target: bool
-) -> TableColumn:
-    """Return a column with what it holds, and why it is not used."""
+def _may_be_missing(column: TableColumn) -> Iterator[str]:
+    """Yield what is said of a number far from all others by which programs mark a missing value, such as -999."""
+    values = column.values if column.role == "numbers" and not column.aside else ()
+    numbers = np.array([*filter(isfinite, map(column.read, values))])
+    for marked in (numbers.min(), numbers.max()) if len(numbers) > 2 else ():
+        others = numbers[numbers != marked]
+        far = _FAR * np.abs(others).max() < abs(marked) or (marked < -9 and others.min() >= 0)
+        if abs(marked) in _MEAN_MISSING and far:
+            what = f"Column {in_quotes(column.name)} holds {marked:g}, far from its other numbers"
+            yield f"{what}: where a value is missing there, add it to the missing words (na)."
+
+
+def _with_role(made: TableColumn, frame: pd.DataFrame, unnamed: bool, words: bool, left: str) -> TableColumn:
+    """Return a column with what it holds, and why it is not used; `left`: why others want that."""
     rows = len(made.codes)
-    role, aside, odd = _role(made, frame.index, texts)
+    role, aside, odd = _role(made, frame.index, words)
     made = replace(made, role=role, aside=aside, odd=odd)
     if role == "numbers" and (unnamed or called_id(made.name)) and _counts(made, rows):
         made = replace(made, role="identifier", aside="it numbers the rows")
     if not made.aside and 2 * made.gaps > rows:
         made = replace(made, role="nothing", aside=f"a value is missing in {made.gaps:,} of {rows:,} rows")
-    return replace(made, aside="you left it out") if left_out and not target else made
+    return replace(made, aside=left) if left else made
 
 
-def _role(made: TableColumn, lines: Any, texts: bool) -> tuple[Role, str, tuple[Any, ...]]:
+def _role(made: TableColumn, lines: Any, words: bool) -> tuple[Role, str, tuple[Any, ...]]:
     values, present = made.values, len(made.codes) - made.gaps
     if not values:
         return "nothing", "it is empty", ()
+    if words and not _too_many(values, present):
+        return "words", "", ()
     others = [value for value in values if not isfinite(made.read(value))]
     if not others:
         return "numbers", "", ()

@@ -103,7 +103,7 @@ def find_separator(lines: Sequence[str], name: str) -> str:
     """
     letters, some = 0, list[str]()
     for line in filter(str.strip, lines):
-        if not line.startswith("#"):
+        if not line.startswith(("#", "%")):
             letters += len(line)
             some.append(line)
         if letters > _START and len(some) > _FEWEST:

@@ -38,6 +38,7 @@ _PROGRAMS: tuple[tuple[str, tuple[bytes, ...]], ...] = (  # whose files can be s
     ("a Feather file", (b"ARROW1",)),
     ("an Avro file", (b"Obj\x01",)),
     ("an XML file", (b"<?xml",)),
+    ("SQL", (b"INSERT INTO", b"CREATE TABLE", b"DROP TABLE", b"-- MySQL", b"-- phpMyAdmin", b"--\n-- Post")),
 )
 _SIGNATURES: tuple[tuple[str, tuple[bytes, ...]], ...] = (
     *_PROGRAMS,
@@ -146,7 +147,7 @@ def _kind(data: bytes) -> str:
     if data[:1] == b"\x80" and b"\x02" <= data[1:2] <= b"\x05" and data.rstrip().endswith(b"."):
         return "a Python pickle, which mklviz never opens"
     start = data[:200].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    return "a web page" if start.startswith((b"<!doctype html", b"<html")) else ""
+    return "a web page" if start.startswith((b"<!doctype html", b"<html", b"<table")) else ""
 
 
 def _zip_kind(data: bytes) -> str:

@@ -72,8 +72,13 @@ def dataset_from_frame(
     `name` is the file's. The index of the frame says in which row of the file each row stands; texts become numbers
     where they are.
     """
+    options, facts = options or TableOptions(), facts or FileFacts()
+    meant = [each for each, what in facts.said.items() if what == "target" and each not in options.leave_out]
+    if meant and options.target is None:
+        options = replace(options, target=meant[0])
+        facts = replace(facts, assumed=(*facts.assumed, f"The target is {column(meant[0])}, as the file says."))
     try:
-        return _dataset(frame, options or TableOptions(), name, facts or FileFacts(), progress)
+        return _dataset(frame, options, name, facts, progress)
     except DataError as error:
         error.columns = tuple(map(str, frame.columns[:MOST_OFFERED]))
         raise
@@ -85,7 +90,7 @@ def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, facts: FileF
         if len(kernel[2]) == kernel[1].shape[1]:
             raise without_labels(name, len(kernel[0]))
         frame, facts = kernel[1], replace(facts, grams={name: kernel[0][None]})
-    ends = " ".join(frame.columns[:2]).lower().replace("_", "") if frame.shape[1] in (2, 3) else ""
+    ends = re.sub(r"(node)?_?id\b|_", "", " ".join(frame.columns[:2]).lower()) if frame.shape[1] in (2, 3) else ""
     joined = ends in _ENDS and frame.iloc[:, 0].map(str).isin(frame.iloc[:, 1].map(str)).any()
     if joined and not target_name(frame.columns[-1]):
         facts = replace(facts, assumed=(*facts.assumed, _EDGES))
@@ -192,6 +197,10 @@ def _column_notes(columns: Sequence[TableColumn], label: TableColumn, missing: s
         if each.odd:
             words = words_listed([in_quotes(str(value)) for value in each.odd])
             yield f"Column {in_quotes(each.name)} holds numbers; {words} there counts as missing."
+        lower = [*map(str.lower, each.words)] if each.role == "words" else []
+        alike = [in_quotes(word) for word in each.words if lower.count(word.lower()) > 1]
+        if alike:
+            yield f"Column {in_quotes(each.name)} tells {words_listed(alike)} apart, which differ by capitals alone."
         if each is label:
             continue
         if each.aside:
@@ -242,7 +251,8 @@ def _targets(columns: Sequence[TableColumn], left_out: Sequence[str]) -> tuple[s
 def _predictable(candidate: TableColumn) -> bool:
     present = len(candidate.codes) - candidate.gaps
     if candidate.aside:
-        return candidate.role == "text" and 1 < len(candidate.values) <= max(MOST_CLASSES, present // 2)
+        most = min(max(MOST_CLASSES, present // 2), present - 1)
+        return candidate.role == "text" and 1 < len(candidate.values) <= most
     return candidate.role == "numbers" or len(candidate.values) > 1
 
 

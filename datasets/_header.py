@@ -19,17 +19,21 @@ if TYPE_CHECKING:
 SAMPLE = 1001  # rows by which it is decided
 Row = Sequence[str]
 YEAR = re.compile("1[89]\\d\\d|20\\d\\d")
-_ROLES = {"", "class", "meta", "ignore"}
+_KINDS = {"", "c", "continuous", "d", "discrete", "s", "string", "t", "time"}  # of columns, as Orange calls them
+_FLAGS = {"c": "target", "class": "target", "m": "aside", "meta": "aside", "i": "aside", "ignore": "aside"}
+_SUMS = ("total", "totals", "grand total", "sum", "mean", "average", "std", "sd", "summe", "gesamt", "итого")
+_FLAGGED = re.compile(r"(?!#)([cmi]?)([CDST]?)#(.+)")  # Orange's names in one row, such as mS#name
 
 
 @dataclass(frozen=True)
 class NameRows:
-    """The names of columns, "" for none, where the rows of values begin (from 0), and what was found out."""
+    """The names of columns, "" for none, where the rows of values begin (from 0), what was found out, what was said."""
 
     names: tuple[str, ...]
     begin: int
     header: bool | int | tuple[int, ...]
     notes: tuple[str, ...]
+    said: tuple[str, ...] = ()
 
 
 def heading(rows: Sequence[Row], lines: Sequence[int], asked: bool | int | tuple[int, ...] | None) -> NameRows:
@@ -49,6 +53,10 @@ def heading(rows: Sequence[Row], lines: Sequence[int], asked: bool | int | tuple
     )
     left = rows[start:]
     columns = list(zip(*left, strict=True))
+    orange = None if asked is False else _of_orange(left)
+    if orange is not None:
+        count, names, said = orange
+        return NameRows(names, start + count, True, (*notes, "The names are Orange's, and say what columns are."), said)
     header = header_is_first(columns) if asked is None else asked
     if asked is None:
         first = "names of columns" if header else "values, as the others do"
@@ -59,19 +67,35 @@ def heading(rows: Sequence[Row], lines: Sequence[int], asked: bool | int | tuple
     if count == 2:
         notes = (*notes[:-1], f"Rows {lines[start]} and {lines[start + 1]} are taken to hold names of columns.")
         count += sum(map(bool, left[2])) <= 1  # pandas writes the name of the index there
-    roles = len(left) > 3 and any(left[2]) and {*left[2]} <= _ROLES and not any(map(is_number, left[1]))  # Orange's
-    if roles:
-        count = 3
-        notes = (
-            *notes[:-1],
-            f"Rows {lines[start + 1]} and {lines[start + 2]}, Orange's kinds of columns, are left out.",
-        )
-    names = tuple(left[0]) if roles else _joined(left[: min(count, 2)])
+    names = _joined(left[: min(count, 2)])
     front, last = columns[0][count:], columns[-1][count:]
     if width > 2 and names[0] and not names[-1] and 2 * sum(map(bool, last)) > len(last) == len({*front}):
         names = ("", *names[:-1])
         notes += ("The names stand one column too far to the left, as R writes them beside names of rows: moved.",)
     return NameRows(names, start + count, True, notes)
+
+
+def _of_orange(rows: Sequence[Row]) -> tuple[int, tuple[str, ...], tuple[str, ...]] | None:
+    """Return how many rows tell columns as Orange does, the names, and what they say; None for other tables."""
+    names, kinds, flags = rows[:3] if len(rows) > 3 else (rows[0], (), ())
+    matches = [_FLAGGED.fullmatch(name) for name in names]
+    numbers = (_by_kind(kind, [row[j] for row in rows[2:]]) == 1 for j, kind in enumerate(kinds) if kind == "c")
+    both = any(match and match[1] and match[2] for match in matches)  # S#1 and S#2 may be names
+    if both or (all(matches) and len({match[2] for match in matches if match}) > 1):
+        count, names = 1, [match[3] if match else name for match, name in zip(matches, names, strict=True)]
+        kinds, flags = ([match[k].lower() if match else "" for match in matches] for k in (2, 1))
+    elif not kinds or not all(kind in _KINDS or " " in kind for kind in kinds):
+        return None
+    elif any(flags) and all(flag in _FLAGS or "=" in flag for flag in filter(None, flags)):
+        count = 3
+    elif all(kind in _KINDS for kind in kinds) and (any(len(kind) > 1 for kind in kinds) or any(numbers)):
+        count, flags = 2, [""] * len(kinds)  # the row of flags may be blank
+    else:
+        return None
+    words = ["words" * (kind[:1] == "d" or " " in kind) for kind in kinds]
+    said = [_FLAGS.get(flag, word) for flag, word in zip(flags, words, strict=True)]
+    first = said.index("target") if "target" in said else -1
+    return count, tuple(names), tuple("aside" if w == "target" and j > first else w for j, w in enumerate(said))
 
 
 def _below_titles(rows: Sequence[Row]) -> int:
@@ -126,7 +150,12 @@ def named(
     frame = frame.iloc[:, kept]
     names, twice = unique_names([rows.names[j] for j in kept], name)
     frame.columns = names
-    while len(frame) > 2 and len(names) > 2 and [*filter(None, frame.iloc[-1])] == [frame.iloc[-1, 0]]:
+    if rows.header and kept:
+        again = frame.iloc[:, 0].eq(rows.names[kept[0]])
+        again &= frame[again].eq([rows.names[j] for j in kept]).all(axis=1).reindex(frame.index, fill_value=False)
+        notes += [f"Row {row} holds the names again: such rows are left out." for row in frame.index[again][:1]]
+        frame = frame[~again]
+    while len(frame) > 2 and len(names) > 2 and _is_footer(frame):
         notes.append(f"Row {frame.index[-1]}, below the table, is left out: {in_quotes(str(frame.iloc[-1, 0]))}.")
         frame = frame.iloc[:-1]
     check_columns(options, names, name)
@@ -136,7 +165,13 @@ def named(
         named=False,
         unnamed=bool(rows.header) and not rows.names[kept[0]] if kept else False,
         assumed=(*facts.assumed, *notes, *twice),
+        said={name: rows.said[j] for name, j in zip(names, kept, strict=True) if rows.said},
     )
+
+
+def _is_footer(frame: pd.DataFrame) -> bool:
+    row = frame.iloc[-1].tolist()
+    return [*filter(None, row)] == [row[0]] or (row[0].lower() in _SUMS and frame.iloc[:, 0].eq(row[0]).sum() == 1)
 
 
 def header_is_first(columns: Sequence[Row]) -> bool:

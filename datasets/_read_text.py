@@ -7,10 +7,12 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Sequence
+from itertools import accumulate
+from statistics import mode
 from typing import TYPE_CHECKING, Any
 
 from ._bounds import check_size, reading, reason_of
-from ._cells import is_number
+from ._cells import in_quotes, is_number
 from ._columns import unit_of
 from ._dataset import DataError
 from ._dialect import ONE_SIGN, SEPARATORS, decode, find_separator, read_separator, split
@@ -26,6 +28,7 @@ _QUOTED = re.compile(r'\s*"([^"]|"")*"\s*')
 _OF_GEO = ("^DATABASE", "^SERIES", "^SAMPLE", "^PLATFORM", "^DATASET", "!Series_", "!Sample_", "!dataset_")
 WIDTHS = "widths"
 MOST_BY_WIDTHS = 2 * 10**7  # letters
+_MARKED, _IN_SINGLE = re.compile("[#%]"), re.compile("'[^']*'")
 _OPEN = re.compile(r"EOF inside string starting at row (\d+)")
 _TOO_LONG = re.compile(r"[Ll]ine (\d+): expected \d+ fields, saw (\d+)")
 
@@ -57,7 +60,7 @@ def read_text(
     if any(map(_is_rule, lines)):
         text = "\n".join("" if _is_rule(line) else line for line in text.split("\n"))
         lines = _first_lines(text)
-    if lines[0].startswith(_OF_GEO):
+    if next(filter(str.strip, lines), "").lstrip('"').startswith(_OF_GEO):
         raise DataError(
             f"{name} is a file of GEO, whose rows are genes and whose columns are samples: turn its table, so that each"
             " sample is a row, and add a column that says its class."
@@ -70,6 +73,9 @@ def read_text(
     separator = read_separator(str(options.sep)) if asked else line[1] if line else find_separator(table, name)
     if separator == " " and not asked and _one_in_units(text.split("\n")[remarks:]):
         separator = ","  # one column, such as 1000 g
+    with reading(f"{name} cannot be read as a table"):
+        text, left_out = _rows_alone(text, separator, remarks)
+    table = _first_lines(text)[remarks:]
     if fixed or (not options.sep and separator == " " and _ragged(split(table, separator))):
         columns = _by_widths(text)
         fixed = columns is not None
@@ -101,7 +107,36 @@ def read_text(
     frame = frame[(frame.to_numpy() != "").any(axis=1)]
     between = "fixed widths" if fixed else SEPARATORS.get(separator, f"separated by {separator}")
     dialect, decimal = ", ".join([between, *([called] if called else [])]), "." if separator == "," else ","
-    return named(frame, heads, options, name, FileFacts(assumed=(*notes, *skipped), dialect=dialect, decimal=decimal))
+    notes = (*notes, *left_out, *skipped)
+    return named(frame, heads, options, name, FileFacts(assumed=notes, dialect=dialect, decimal=decimal))
+
+
+def _rows_alone(text: str, separator: str, above: int) -> tuple[str, list[str]]:
+    """Return a text without remarks between its rows, and a note on them; with double quotes where single ones stand.
+
+    Remarks are marked by # or %, and are no rows by their length, or by a blank or a number behind the mark.
+    """
+    plain = [line for line in _first_lines(text)[above:] if line.strip() and not _MARKED.match(line)]
+    rows = split(plain, separator) if plain else [[""]]
+    if '"' not in text and 2 * sum(any(map(_IN_SINGLE.fullmatch, row)) for row in rows) > len(rows):
+        sign = re.escape(separator)
+        text = re.sub(rf"(?m)(?:^|(?<={sign}))( *)'|'(?= *(?:{sign}|$))", r'\1"', text)
+    if "\n#" not in text and "\n%" not in text:
+        return text, []
+    lines, usual = text.split("\n"), mode(map(len, rows))
+    quotes = [0, *accumulate(line.count('"') for line in lines)]
+    marked = [k for k, line in enumerate(lines) if k > above and _MARKED.match(line) and not quotes[k] % 2]
+    remarks = [k for k in marked if _is_remark(split([lines[k]], separator)[0], lines[k], usual)]
+    if not remarks or 2 * len(marked) > len(lines) - above:
+        return text, []
+    note = f"Remarks between the rows are left out ({len(remarks):,}): {in_quotes(lines[remarks[0]])}."
+    for k in remarks:
+        lines[k] = ""
+    return "\n".join(lines), [note]
+
+
+def _is_remark(cells: Sequence[str], line: str, usual: int) -> bool:
+    return len(cells) != usual or not line[1:2].strip() or is_number(cells[0][1:])
 
 
 def _first_lines(text: str) -> list[str]:

@@ -26,7 +26,7 @@ from ._file_kind import table_format
 from ._formats import _arrays, arff, format_of, json, libsvm, matlab, matrix, npz, options_of
 from ._frame import dataset_from_frame
 from ._gram_files import GramFiles
-from ._symmetric import matrix_apart
+from ._symmetric import matrix_apart, symmetric
 from ._table_options import AVERAGE, FILL, LEAVE_OUT, FileFacts, Progress, TableOptions, refuse_unused
 
 if TYPE_CHECKING:
@@ -66,8 +66,7 @@ def read_several(
         path = PurePath(filename)
         called = path.name if path.suffix.lower() in _APART else path.stem
         stem = _free(called, {*frames, *(key.partition(".")[0] for key in arrays)})
-        large = isinstance(data, GramFiles)
-        arrays_here = {filename: data} if large else _arrays_of(data, filename, gram_cells)
+        arrays_here, named = _arrays_of(data, filename, gram_cells)
         if arrays_here is None:
             frame = _frame_in(data, filename, alone, progress, read_frame)
             kernel = matrix_apart(frame, options.target if options.target in frame else None)
@@ -78,8 +77,7 @@ def read_several(
                 frames[stem] = frame
         else:
             one = next(iter(arrays_here.values())) if len(arrays_here) == 1 else None
-            square = one is not None and one.ndim == 2 and one.shape[0] == one.shape[1]
-            samples[stem] = matrix.names_in(data) if square and b"\0" not in data[:1000] else []
+            samples[stem] = named
             arrays |= {stem: one} if one is not None else {f"{stem}.{key}": array for key, array in arrays_here.items()}
         progress(k / len(files))
     if not frames and not any(array.size > 1 for array in arrays.values()):
@@ -90,49 +88,69 @@ def read_several(
     if not frames and len(arrays) == 1:  # a table without names
         frames = {stem: npz.frame_of(array, stem).reset_index(drop=True) for stem, array in arrays.items()}
         arrays.clear()
+    order, notes = _in_one_order(arrays, samples)
     if not frames:
         made = _of_arrays(arrays, name)
-        return made if held_out is None else replace(made, held_out=held_out)
+        return replace(made, held_out=held_out, notes=(*made.notes, *notes, *_row_by_row(order)))
     labels = [stem for stem, array in arrays.items() if array.ndim == 1 or array.dtype.kind in "US"]
     if len(labels) > 1:
         raise DataError(f"{listed(labels)} each hold one column: which of them are the labels is not clear.")
-    kernels = _kernels({stem: array for stem, array in arrays.items() if stem not in labels}, samples)
+    kernels = _kernels({stem: array for stem, array in arrays.items() if stem not in labels})
     for stem, array in arrays.items():
         if stem not in (*labels, *kernels) and array.ndim == 2:
             frames[stem] = npz.frame_of(array, stem).reset_index(drop=True)
-    order = next((samples[stem] for stem in kernels if samples.get(stem)), [])
-    frames = {stem: _in_order(frame, order) for stem, frame in frames.items()}
+    frames = {stem: _in_order(frame, order, notes) for stem, frame in frames.items()}
+    notes += _row_by_row(order) if labels else []
     tests = tuple(frames) if len(frames) > 1 and len({tuple(frame.columns) for frame in frames.values()}) == 1 else ()
-    facts = FileFacts(held_out=held_out, tests=(*tests, *pairs), grams=kernels)
+    facts = FileFacts(held_out=held_out, tests=(*tests, *pairs), grams=kernels, assumed=tuple(dict.fromkeys(notes)))
     return _of_frames(frames, arrays[labels[0]] if labels else None, name, options, progress, facts)
 
 
-def _kernels(arrays: Mapping[str, NDArray[Any]], samples: Mapping[str, Sequence[str]]) -> dict[str, NDArray[Any]]:
-    """Return the kernels (m, n, n) among some arrays, those with names of samples in the order of the first."""
-    by_stem, order = dict[str, NDArray[Any]](), list[str]()
+def _in_one_order(arrays: dict[str, NDArray[Any]], samples: Mapping[str, list[str]]) -> tuple[list[str], list[str]]:
+    """Put symmetric arrays with names of samples into the order of the first; return that, and notes."""
+    order, notes = list[str](), list[str]()
+    for stem, names in samples.items():
+        array = arrays.get(stem)
+        if not names or array is None or array.shape != 2 * (len(names),) or symmetric(array) is None:
+            continue
+        order = order or names
+        if sorted(names) == sorted(order):
+            rows = [names.index(name) for name in order]
+            arrays[stem] = array[np.ix_(rows, rows)]
+        else:
+            notes.append(f"{stem} names other samples than the kernel before it: each in its order.")
+    return order, notes
+
+
+def _row_by_row(names: Sequence[str]) -> list[str]:
+    """Return what is said where labels do not name the samples of a kernel that does, unless these count."""
+    if all(map(is_number, names)) and [*names] == sorted(names, key=float):
+        return []
+    return [f"The labels name no samples, and are taken in the order of the kernel's: {listed(names)}."]
+
+
+def _kernels(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return the kernels (m, n, n) among some arrays."""
+    by_stem = dict[str, NDArray[Any]]()
     for stem, array in arrays.items():
         if isinstance(array, GramFiles):
             by_stem[stem] = _arrays.checked(array)
             continue
         kernels = _arrays.kernels_in(array, None) if array.dtype.kind in "biuf" else None
-        if kernels is None:
-            continue
-        names = samples.get(stem) or ()
-        order = order or [*names]
-        if sorted(names) == sorted(order):
-            rows = [names.index(name) for name in order]
-            kernels = kernels[:, rows][:, :, rows] if rows else kernels
-        by_stem[stem] = kernels
+        if kernels is not None:
+            by_stem[stem] = kernels
     return by_stem
 
 
-def _in_order(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """Return a table with the samples of a kernel in their order, where one of its columns names them."""
+def _in_order(frame: pd.DataFrame, names: Sequence[str], notes: list[str]) -> pd.DataFrame:
+    """Return a table with the samples of a kernel in their order, where one of its columns names them; note which."""
     wanted = [*map(_key, names)]
     for called in frame.columns if names else ():
         keys = frame[called].map(_key)
         if keys.is_unique and 2 * keys.isin(wanted).sum() > len(wanted):
+            notes.append(f"Rows are matched by the column {called}.")
             return frame.drop(columns=called).set_axis(keys, axis=0).reindex(wanted).reset_index(drop=True)
+    notes += _row_by_row(names)
     return frame
 
 
@@ -148,17 +166,20 @@ def _free(stem: str, taken: set[str]) -> str:
     return next(name for name in chain([stem], (f"{stem} ({k})" for k in count(2))) if name not in taken)
 
 
-def _arrays_of(data: bytes, filename: str, gram_cells: int) -> dict[str, NDArray[Any]] | None:
-    """Return the arrays in a file, or None for a table with names or words."""
+def _arrays_of(data: Any, filename: str, gram_cells: int) -> tuple[dict[str, Any] | None, list[str]]:
+    """Return the arrays in a file, or None for a table with names or words, and the names of its samples."""
+    if isinstance(data, GramFiles):
+        return {filename: data}, []
     form: Any = format_of(data, filename)
     if form in (npz, matlab, json):
-        arrays: dict[str, NDArray[Any]] | None = form.arrays_in(data, filename, gram_cells)
-        return arrays
+        return form.arrays_in(data, filename, gram_cells), []
     if form is arff or (form is None and table_format(data, filename)):
-        return None
-    array: NDArray[Any] | None = matrix.labels_in(data)
-    array = matrix.matrix_in(data) if array is None else array
-    return None if array is None else {filename: array}
+        return None, []
+    labels = matrix.labels_in(data)
+    if labels is not None:
+        return {filename: labels}, []
+    array, names = matrix.matrix_in(data)
+    return None if array is None else {filename: array}, names
 
 
 def _frame_in(
@@ -255,7 +276,7 @@ def _of_frames(
     if absent is not None and options.missing_view == AVERAGE:
         options = replace(options, missing=FILL)  # with what the kernels that have them are put in place of
     joined.index = pd.RangeIndex(1, len(joined) + 1)
-    facts = replace(facts, assumed=notes, held_out=held_out, absent=absent)
+    facts = replace(facts, assumed=(*facts.assumed, *notes), held_out=held_out, absent=absent)
     dataset = dataset_from_frame(joined, options, name, facts, progress)
     target = None if dataset.table is None else dataset.table.options.target
     groups, shown = [], []

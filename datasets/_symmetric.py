@@ -71,6 +71,8 @@ def of_pairs(frame: pd.DataFrame) -> tuple[Array, pd.DataFrame] | None:
     n, numbered = len(names), all(map(is_number, names))
     if n < FEWEST or size not in (n * n, n * (n + 1) // 2, n * (n - 1) // 2):
         return None
+    if numbered and not all(float(name).is_integer() for name in names):  # of a grid
+        return None
     place = {name: k for k, name in enumerate(sorted(names, key=float) if numbered else names)}
     matrix = np.full((n, n), np.nan)
     numbers = _numbers(frame.iloc[:, 2])

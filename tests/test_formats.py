@@ -320,13 +320,13 @@ RECORDS = [{"a": a, "b": b, "c": c, "class": word} for (a, b, c), word in zip(X.
         *(pd.DataFrame(RECORDS).to_json(orient=orient) for orient in ("records", "split", "columns", "table", "index")),
         pd.DataFrame(RECORDS, SAMPLES).to_json(orient="index"),
         pd.DataFrame(RECORDS).to_json(orient="values"),
+        pd.DataFrame(RECORDS, SAMPLES).assign(**{"class": Y}).to_json(orient="index"),
+        pd.DataFrame(RECORDS, SAMPLES).assign(**{"class": Y}).to_json(orient="columns"),
     ],
-    ids=["records", "indented", "lines", "columns", "split", *(f"pandas {k}" for k in range(7))],
+    ids=["records", "indented", "lines", "columns", "split", *(f"pandas {k}" for k in range(9))],
 )
 def test_a_table_in_json_is_read(text: str) -> None:
-    data = read(text, "t.json")
-    assert np.allclose(data.X, X)
-    assert data.classes == ("no", "yes")
+    assert is_the_table(read(text, "t.json"))
 
 
 def test_arrays_in_json_are_bounded_and_heed_no_options_of_tables(monkeypatch: pytest.MonkeyPatch) -> None:

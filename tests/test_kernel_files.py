@@ -310,8 +310,11 @@ def test_a_row_for_every_pair_of_samples_is_a_matrix(which: str, called: Callabl
 
 def test_edges_of_a_graph_and_classes_on_a_grid_are_no_kernels() -> None:
     edges = "".join(f"{i},{(7 * i) % 30},{i / 10}\n" for i in range(60))
+    assert any("edges of a graph" in note for note in read(f"from_node_id,ToNodeId,weight\n{edges}", "g.csv").notes)
     assert any("edges of a graph" in note for note in read(f"src,dst,weight\n{edges}", "g.csv").notes)
     assert not any("edges of a graph" in note for note in read(f"a,b,weight\n{edges}", "g.csv").notes)
+    between = "".join(f"{i / 8},{j / 8},{(i - j) ** 2 + 1}\n" for i in range(9) for j in range(9))
+    assert read(f"a,b,z\n{between}", "g.csv").X.shape == (81, 2)
     grid = "".join(f"{i},{j},{int((i - 4) ** 2 + (j - 4) ** 2 < 9)}\n" for i in range(9) for j in range(9))
     assert read(f"a,b,class\n{grid}", "g.csv").X.shape == (81, 2)
     for third in ("interacts", "yield"):  # 0 or 1 for every pair, and for all but a diagonal: two classes

@@ -167,6 +167,13 @@ HEADED["class", ""] = KINDS
         "| a | b | c | class |\n|---|:-:|---|---|\n" + "".join(f"| {line} |\n" for line in lines(" | ").splitlines()),
         "a,b,a,class\n" + lines(),
         lines("::"),
+        "a,b,c,class\n" + lines().replace("\n", "\n# a batch, and another, and so on\n# more\n#\n", 1),
+        "a b c class\n" + lines(" ").replace("\n", "\n# the second batch\n# of the three that there are\n", 3),
+        "% a b c class\n" + lines(" ").replace("\n", "\n% 9 9 9 9\n", 1),
+        "a,b,c,class\n" + lines().replace("\n", "\n#9,9,9,9\n", 1),
+        "a,b,c,class\n" + lines().replace("\n", "\na,b,c,class\n", 20),
+        "a,b,c,class\n" + lines() + "Total,9,9,1\n",
+        "a,b,c,class\n" + lines().replace(",", "','").replace("\n", "'\n'").removesuffix("'").join("''")[:-1],
         "".join(f'"{line}"\n' for line in ("a,b,c,class\n" + lines()).splitlines()),
         "".join(f'"{line}"\n' for line in ('""a"",b,c,class\n' + lines()).splitlines()),
     ],
@@ -587,6 +594,8 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 600
         (b"RDX3\nX\n\x00\x00\x00\x03", "an R workspace"),
         (b"ARROW1\x00\x00", "a Feather file"),
         (b"<?xml version='1.0'?><rows/>", "an XML file"),
+        (b"INSERT INTO t VALUES (1, 2, 'a');\n", "SQL. Save it as CSV"),
+        (b"<table><tr><td>1</td></tr></table>", "a web page"),
         (b"(\xb5/\xfd" + b"\x00" * 50, "a Zstandard archive"),
         (zipped(), "an empty zip archive"),
     ],
@@ -702,12 +711,38 @@ def test_names_behind_a_sign_of_remarks_and_kinds_below_names_are_known() -> Non
     orange = "size\tkind\tcolour\nc\tp q\td\n\t\tclass\n"
     found = table(orange + "".join(f"{i}\t{'pq'[i % 2]}\t{['red', 'blue'][i % 3 == 0]}\n" for i in range(20)))
     assert (len(found.y), found.feature_names, found.classes) == (20, ("size", "kind=q"), ("blue", "red"))
-    assert "Rows 2 and 3, Orange's kinds of columns, are left out." in found.notes
+    assert "The names are Orange's, and say what columns are." in found.notes
+
+
+OF_ORANGE = {
+    "three rows": "who\tlegs\tcolour\tage\tafter\nstring\td\td\tc\tc\nmeta\t\tclass\t\ti\n",
+    "one row": "mS#who\tD#legs\tcD#colour\tage\tiC#after\n",
+    "two classes": "who\tlegs\tcolour\tage\tafter\ns\td\td\tc\tc\nmeta\t\tclass\t\tclass\n",
+}
+
+
+@pytest.mark.parametrize("names", OF_ORANGE.values(), ids=OF_ORANGE)
+def test_what_orange_says_of_columns_is_heeded(names: str) -> None:
+    found = table(names + "".join(f"n{i % 4}\t{i % 3}\t{['red', 'blue'][i % 2]}\t{i}.5\t{i % 2}\n" for i in range(20)))
+    assert (found.feature_names, found.classes) == (("legs=0", "legs=1", "legs=2", "age"), ("blue", "red"))
+    assert 'The target is column "colour", as the file says.' in found.notes
+    for name in ("who", "after"):
+        assert f'Column "{name}" is set aside: the file says that it is no feature.' in found.notes
+
+
+def test_kinds_of_orange_may_come_without_roles() -> None:
+    lines = "".join(f"{i}.5\t{i % 3}\t{['red', 'blue'][i % 2]}\n" for i in range(20))
+    found = table(f"age\tlegs\tcolour\nc\td\td\n\t\t\n{lines}")
+    assert (len(found.y), found.feature_names) == (20, ("age", "legs=0", "legs=1", "legs=2"))
+    letters = "".join(f"{'cdst'[i % 4]},{'mci'[i % 3]},{'ab'[i % 2]}\n" for i in range(24))
+    assert len(table(f"first,second,class\n{letters}").y) == 24
+    assert [name for name, _, _ in table(f"S#1\tS#2\tS#3\n{lines}").table.columns] == ["S#1", "S#2", "S#3"]
 
 
 def test_a_file_of_geo_is_refused_with_what_to_do() -> None:
-    with pytest.raises(DataError, match="whose rows are genes and whose columns are samples: turn its table"):
-        table('!Series_title\t"x"\n"ID_REF"\t"GSM1"\t"GSM2"\n"p1"\t1.5\t2.5\n')
+    for above in ("", "\n\n"):
+        with pytest.raises(DataError, match="whose rows are genes and whose columns are samples: turn its table"):
+            table(f'{above}!Series_title\t"x"\n\n"ID_REF"\t"GSM1"\t"GSM2"\n"p1"\t1.5\t2.5\n')
 
 
 def test_a_table_whose_rows_are_genes_says_how_it_was_taken() -> None:
@@ -740,6 +775,34 @@ def test_years_in_json_are_columns_where_more_rows_have_names(orient: str, years
     content = (frame if orient == "columns" else frame.T).to_json(orient=orient)
     found = read_dataset_bytes(content.encode(), "t.json")
     assert found.X.shape == ((12, 3) if orient == "columns" else (30, 11))
+
+
+def test_what_is_a_mark_of_remarks_elsewhere_may_begin_a_cell() -> None:
+    colours = "colour,a,class\n" + "".join(f"{['#f00', 'red'][i % 2]},{i},{'ab'[i % 3 % 2]}\n" for i in range(20))
+    assert (len(table(colours).y), table(colours).feature_names) == (20, ("colour=red", "a"))
+    texts = "a,text,class\n" + "".join(f'{i},"of {i}\n# in\nit",{"ab"[i % 2]}\n' for i in range(20))
+    assert table(texts).table.first[0][1] == "of 0 # in it"
+    assert not any("Remarks" in note for note in table(texts).notes)
+
+
+def test_what_may_be_meant_otherwise_is_said() -> None:
+    lines = "".join(f"{-99 if i == 3 else i},{i % 5 - 2},0{i % 3}1,{['yes', 'no', 'Yes'][i % 3]}\n" for i in range(20))
+    notes = table(f"age,grade,zip,class\n{lines}").notes
+    far = "far from its other numbers: where a value is missing there, add it to the missing words (na)."
+    assert [note for note in notes if far in note] == [f'Column "age" holds -99, {far}']
+    assert 'Column "zip": "001" is read as 1, and others likewise.' in notes
+    assert 'Column "class" tells "Yes", "yes" apart, which differ by capitals alone.' in notes
+    assert not any(far in note for note in table(f"age,grade,zip,class\n{lines}", na=["-99"]).notes)
+
+
+def test_null_of_databases_is_no_name_of_a_column() -> None:
+    found = table("".join(f"{i / 4}\t{chr(92) + 'N' if i % 7 == 0 else i % 5}\t{'ab'[i % 2]}\n" for i in range(20)))
+    assert (len(found.y), found.table.options.header) == (20, False)
+
+
+def test_names_of_rows_are_no_target() -> None:
+    lines = "".join(f"Land {i},{i * i % 7},{i * 2.5}\n" for i in range(15))
+    assert table(f"country,q,price\n{lines}").table.options.target == "price"
 
 
 def test_groups_above_names_that_come_again_belong_to_them() -> None:

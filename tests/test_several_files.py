@@ -32,6 +32,7 @@ from scipy.io import savemat
 
 import mklviz as mv
 from mklviz.datasets import DataError, Dataset, read_dataset, read_dataset_bytes
+from mklviz.quoting import listed
 
 
 def test_a_zip_with_one_file_is_that_file_and_with_several_one_data_set() -> None:
@@ -175,6 +176,14 @@ def test_a_kernel_whose_samples_are_called_takes_a_table_in_its_order(tmp_path: 
         assert np.allclose(data.grams[0], K[np.ix_(order, order)])
         assert np.array_equal(np.array(data.classes)[(data.y > 0).astype(int)], WORDS[order])
         assert data.n_features == len(columns) - 2
+        assert "Rows are matched by the column id." in data.notes
+    data = read_dataset(written(tmp_path, k_csv=kernel, t_csv=sound[["class"]].to_csv(index=False)))
+    assert f"The labels name no samples, and are taken in the order of the kernel's: {listed(names)}." in data.notes
+    whole = pd.DataFrame(K, sound["id"], sound["id"])
+    data = read_dataset(written(tmp_path, k_csv=kernel, k2_csv=whole.to_csv(), t_csv="\n".join(WORDS)))
+    assert data.grams is not None
+    assert np.array_equal(data.grams[0], data.grams[1])
+    (tmp_path / "k2.csv").unlink()
     with pytest.raises(DataError, match="a kernel of 40 samples, and the table beside it has 30 rows"):
         read_dataset(written(tmp_path, k_csv=text(K), t_csv=sound[["loud", "class"]][:30].to_csv(index=False)))
 

@@ -8,13 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mklviz.quoting import quote
 
 from .._bounds import check_size
-from .._cells import in_quotes
 from .._dataset import DataError, Dataset
 from .._dialect import decode
 from .._frame import dataset_from_frame, unique_names
@@ -65,9 +63,8 @@ def looks(data: bytes) -> bool:
 def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
     """Read an ARFF file."""
     frame, target, notes = frame_of(data, name, progress, options.encoding)
-    if target is not None and options.target is None:
-        options = replace(options, target=target)
-    return dataset_from_frame(frame, options, name, FileFacts(assumed=notes, dialect="ARFF"), progress)
+    said = {} if target is None else {target: "target"}
+    return dataset_from_frame(frame, options, name, FileFacts(assumed=notes, dialect="ARFF", said=said), progress)
 
 
 def frame_of(
@@ -91,8 +88,6 @@ def frame_of(
     columns = {called: _column(each, column) for called, each, column in declared}
     given = [each.name for each in header.attributes]
     target = next((names[given.index(output)] for output in header.outputs if output in given), None)
-    if target is not None:
-        notes.append(f"The target is column {in_quotes(target)}, as the file says.")
     return pd.DataFrame(columns, index=numbers), target, (*notes, *twice)
 
 

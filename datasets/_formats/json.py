@@ -109,17 +109,18 @@ def _frame(held: Any, name: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
 
 
 def _by_rows(held: dict[str, dict[str, Any]]) -> bool:
-    """Whether objects are rows, as in pandas' orient="index": their keys are numbers, or they mix words and numbers.
+    """Whether objects are rows, as in pandas' orient="index": their keys are numbers, they mix words and numbers,
+    or they are more than what each of them holds.
 
     Years are columns where more rows have names than there are years.
     """
     rows, columns = (all(map(is_number, keys)) for keys in (held, next(iter(held.values()))))
-    mixed = [len({isinstance(cell, str) for cell in each.values() if cell is not None}) > 1 for each in held.values()]
-    if (
-        not any(mixed)
-        and len({isinstance(c, str) for each in held.values() for c in each.values() if c is not None}) > 1
-    ):
+    kinds = [{isinstance(cell, str) for cell in each.values() if cell is not None} for each in held.values()]
+    mixed = [len(each) > 1 for each in kinds]
+    if not any(mixed) and len(set().union(*kinds)) > 1:
         return False  # columns of words beside columns of numbers
+    if not (rows or columns or any(mixed)):  # numbers or words alone
+        return len(held) > len(next(iter(held.values())))
     if rows and not columns and not any(mixed) and all(map(YEAR.fullmatch, held)):  # which may be either
         return len(held) > len(next(iter(held.values())))
     return rows if rows != columns else 2 * sum(mixed) > len(mixed)

@@ -42,7 +42,7 @@ def looks(data: bytes) -> bool:
         return False
     top, below = start.partition(b"\n")[0].strip(), data.strip().count(b"\n")
     counted = _COUNT.fullmatch(top) and FEWEST <= int(top) <= below and below % int(top) == 0  # of PHYLIP
-    matrix = matrix_in(data) if counted or _triangle(data) else None
+    matrix = matrix_in(data)[0] if counted or _triangle(data) else None
     if matrix is None or not FEWEST <= len(matrix) == matrix.shape[1]:
         return False
     return bool(np.isfinite(matrix).all() and np.ptp(matrix) > 0 and symmetric(matrix) is not None)
@@ -50,28 +50,29 @@ def looks(data: bytes) -> bool:
 
 def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
     """Ask for the labels, which stand in another file."""
-    matrix = matrix_in(data)
+    matrix, _ = matrix_in(data)
     if matrix is None or (name.endswith(SUFFIXES) and not data.startswith(_MARKET)):
         raise DataError(f"{name} does not begin as a file of Matrix Market does, with {_MARKET.decode()}.")
     raise without_labels(name, len(matrix))
 
 
-def matrix_in(data: bytes) -> Array | None:
-    """Return the numbers of a text, rows of one length or a triangle; None where it holds words.
+def matrix_in(data: bytes) -> tuple[Array | None, list[str]]:
+    """Return the numbers of a text, rows of one length or a triangle, and the names before the rows of a square one.
 
-    Names are left out of a square one alone: above others they name columns, and before them they identify samples.
+    None where it holds words. Names are left out of a square one alone: above others they name columns.
     """
     import pandas as pd
 
     if data.startswith(_MARKET):
-        return _market(data)
+        return _market(data), []
     rows = rows_in(data)
-    matrix = _numbers(_without_names(rows))
+    body = _without_names(rows)
+    matrix = _numbers(body)
     if matrix is not None and len(matrix) == matrix.shape[1]:
-        return matrix
+        return matrix, [row[0] for row in rows[-len(body) :]] if len(body[-1]) < len(rows[-1]) else []
     numbers = _numbers(rows)
     pairs = None if numbers is None else of_pairs(pd.DataFrame(numbers))
-    return numbers if pairs is None else pairs[0]
+    return (numbers, []) if pairs is None else (pairs[0], [*map(str, pairs[1]["sample"])])
 
 
 def _market(data: bytes) -> Array:
@@ -89,20 +90,6 @@ def _market(data: bytes) -> Array:
         file.seek(0)
         held: Any = mmread(file)
         return np.asarray(held.toarray() if hasattr(held, "toarray") else held, dtype=np.float64)
-
-
-def names_in(data: bytes) -> list[str]:
-    """Return the names that stand before the rows of a square matrix; none where there are none."""
-    import pandas as pd
-
-    rows = rows_in(data)
-    matrix = _without_names(rows)
-    numbers = _numbers(rows)
-    pairs = None if numbers is None or len(matrix) == len(matrix[0]) else of_pairs(pd.DataFrame(numbers))
-    if pairs is not None:
-        return [*map(str, pairs[1]["sample"])]
-    cut = len(matrix[0]) < len(rows[-1]) if matrix else False
-    return [row[0] for row in rows[-len(matrix) :]] if cut and len(matrix) == len(matrix[0]) else []
 
 
 def _numbers(rows: Sequence[Sequence[str]]) -> Array | None:

@@ -196,4 +196,4 @@ def check_size(name: str, size: int) -> None:
     if size == 0:
         raise DataError(f"{name} is empty: choose a file with rows of values.")
     if size > UPLOAD_LIMIT:
-        raise DataError(f"{name} has {size / 2**20:.0f} MB, but at most {UPLOAD_LIMIT // 2**20} MB are read.")
+        raise DataError(f"{name} has {size / 2**20:.0f} MB, but at most {UPLOAD_LIMIT // 2**20} MB are read: zip it.")
