@@ -15,6 +15,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,7 +39,7 @@ from mklviz.kernels.evaluation.nystrom import CHOICES, Accuracy, FeatureMaps, Ny
 from mklviz.kernels.families import Gaussian, KernelFamily
 from mklviz.kernels.interface import Access, Cross, Kind, check_columns, numbers
 from mklviz.kernels.storage.disk import Folder, check_room, mapped_points, on_disk
-from mklviz.kernels.storage.passes import PIECE, Factors, decisions, pieces, projections, runs_of
+from mklviz.kernels.storage.passes import PIECE, Factors, added, decisions, each, pieces, projections, runs_of
 from mklviz.kernels.storage.triangles import compensated_forms, dots, error_of_forms
 from mklviz.lazy import cached_property
 from mklviz.limits import LIMITS
@@ -306,22 +308,13 @@ class NystromBank:
 
     def compensated(self, k: int, v: Array) -> tuple[float, float]:
         """Return ``|Z_k'v|^2``, and 0: as a sum of squares it needs no kernel known better than its factors are."""
-        columns = slice(*self.maps.starts[k : k + 2])
-        out, beside, sizes = (np.zeros(int(self._ranks[k])) for _ in range(3))
-        for start, stop in pieces(self._rows, BLOCK):
-            part = v[start:stop]
-            rows = np.ascontiguousarray(self._rows[start:stop, columns].T)
-            dots(rows, part, np.zeros(len(part)), out, beside, sizes)
-        return float(np.square(out + beside).sum()), 0.0
+        parts = each(self._rows, partial(_compensated, slice(*self.maps.starts[k : k + 2].tolist())), v)
+        return float(np.square(added(chain.from_iterable(parts))).sum()), 0.0
 
     @cached_property
     def _largest(self) -> Array:
         """The largest entry of each kernel's diagonal, (m,), from one pass."""
-        largest = np.zeros(len(self))
-        for start, stop in pieces(self._rows, BLOCK):
-            squares = np.square(self._rows[start:stop], dtype=np.float64)
-            largest = np.maximum(largest, np.add.reduceat(squares, self.maps.starts[:-1], axis=1).max(axis=0))
-        return largest
+        return np.max([*each(self._rows, partial(_largest_of, self.maps.starts[:-1]))], axis=0)
 
     @spending("gradient")
     def slopes(self, weights: Array, signed: Array, kernel: Array | None = None) -> Array:
@@ -442,6 +435,24 @@ class NystromCross(Cross):
         maps.write(self.new[start:stop], out, weights, first=start)
         out *= np.repeat(weights, np.diff(maps.starts))
         return out
+
+
+def _compensated(columns: slice, rows: Factors, v: Array) -> tuple[Array, Array]:
+    """Return Z'v in some columns of a chunk, with what rounding took from it."""
+    out, beside, sizes = (np.zeros(columns.stop - columns.start) for _ in range(3))
+    for start, stop in pieces(rows, BLOCK):
+        part = v[start:stop]
+        dots(np.ascontiguousarray(rows[start:stop, columns].T), part, np.zeros(len(part)), out, beside, sizes)
+    return out, beside
+
+
+def _largest_of(starts: Indices, rows: Factors) -> Array:
+    """Return the largest diagonal entry of each kernel in a chunk, (m,)."""
+    largest = np.zeros(len(starts))
+    for start, stop in pieces(rows, BLOCK):
+        squares = np.square(rows[start:stop], dtype=np.float64)
+        largest = np.maximum(largest, np.add.reduceat(squares, starts, axis=1).max(axis=0))
+    return largest
 
 
 def _percent(share: float) -> str:

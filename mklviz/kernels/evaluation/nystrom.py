@@ -17,7 +17,7 @@ from mklviz.kernels.evaluation.specs import KernelSpec
 from mklviz.kernels.families import KernelFamily
 from mklviz.kernels.families._family import squared_distances
 from mklviz.kernels.storage.disk import ROWS, Folder, written
-from mklviz.kernels.storage.passes import Factors
+from mklviz.kernels.storage.passes import Factors, added, chunk_length
 from mklviz.typing import Array, Indices
 
 # Coordinates of points in which a kernel is an inner product: z(x) = L^-1 K(landmarks, x), with L L' = K(landmarks).
@@ -217,6 +217,19 @@ def roots_on(family: KernelFamily, name: str, columns: Sequence[int], landmarks:
     return tuple(roots)
 
 
+def blocks(n: int, length: int) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of points that are mapped together: none is in two chunks of factors of that length."""
+    for first in range(0, n, length):
+        last = min(first + length, n)
+        for start in range(first, last, CHUNK):
+            yield start, min(start + CHUNK, last)
+
+
+def sum_of_squares(rows: Factors) -> Array:
+    """Return the sum of the squares in each column, (R,)."""
+    return np.asarray(np.einsum("ir,ir->r", rows, rows, dtype=np.float64))
+
+
 PRECISE = 2**28  # bytes up to which factors are kept in double precision
 SHARE_OF_LANDMARKS = 0.1  # of the progress
 COMPARED = 512  # samples between which the approximation is compared with the kernel itself
@@ -271,7 +284,7 @@ class NystromBuilder:
     def build(self, on_disk: bool = False, folder: Folder = None) -> tuple[Factors, Accuracy]:
         """Return the factors (n, R), and how good they are; `on_disk`: they are written to a file in `folder`."""
         n, maps = len(self.points), self.maps
-        diagonals = np.zeros(maps.width)
+        diagonals: list[Array] = []
         if on_disk:
             factors = written(self._mapped(None, diagonals), maps.width, np.float32, folder)
         else:
@@ -279,21 +292,21 @@ class NystromBuilder:
             factors = np.empty((n, maps.width), dtype=kind)
             for _ in self._mapped(factors, diagonals):
                 pass
-        lost = np.maximum(1.0 - np.add.reduceat(diagonals, maps.starts[:-1]) / np.maximum(self._traces, 1e-300), 0.0)
+        kept = np.add.reduceat(added(diagonals), maps.starts[:-1])
+        lost = np.maximum(1.0 - kept / np.maximum(self._traces, 1e-300), 0.0)
         return factors, Accuracy(self._traces, lost, self._sampled_errors(factors))
 
-    def _mapped(self, factors: Factors | None, diagonals: Array) -> Iterator[Factors]:
+    def _mapped(self, factors: Factors | None, diagonals: list[Array]) -> Iterator[Factors]:
         """Yield the rows of the factors, written where they belong if that is given; add their squares to `diagonals`.
 
         Without such a place the same memory is yielded again and again.
         """
         n, maps = len(self.points), self.maps
         block = np.empty((min(CHUNK, n), maps.width), dtype=np.float32) if factors is None else factors
-        for start in range(0, n, CHUNK):
-            stop = min(start + CHUNK, n)
+        for start, stop in blocks(n, chunk_length(maps.width)):
             rows = block[: stop - start] if factors is None else factors[start:stop]
             maps.write(self.points[start:stop], rows, first=start)
-            diagonals += np.einsum("ir,ir->r", rows, rows, dtype=np.float64)
+            diagonals.append(sum_of_squares(rows))
             self._report(SHARE_OF_LANDMARKS + (1.0 - SHARE_OF_LANDMARKS) * stop / n)
             yield rows
 
