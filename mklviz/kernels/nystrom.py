@@ -38,7 +38,8 @@ from mklviz.kernels.evaluation.checks import (
 from mklviz.kernels.evaluation.nystrom import CHOICES, Accuracy, FeatureMaps, NystromBuilder, check_landmarks
 from mklviz.kernels.families import Gaussian, KernelFamily
 from mklviz.kernels.interface import Access, Cross, Kind, check_columns, numbers
-from mklviz.kernels.storage.disk import Folder, check_room, mapped_points, on_disk
+from mklviz.kernels.storage.cluster import ClusterFactors, client_for
+from mklviz.kernels.storage.disk import Folder, check_room, dask_table, mapped_points, on_disk
 from mklviz.kernels.storage.passes import PIECE, Factors, added, decisions, each, pieces, projections, runs_of
 from mklviz.kernels.storage.triangles import compensated_forms, dots, error_of_forms
 from mklviz.lazy import cached_property
@@ -120,14 +121,15 @@ class NystromBank:
         self.kernels = tuple(root.spec for subset in maps.subsets for root in subset.roots)
         self.names = [spec.name for spec in self.kernels]
         self.n_samples, self.normalize = len(factors), maps.normalize
-        away = on_disk(factors)
+        there = isinstance(factors, ClusterFactors)
+        away = there or on_disk(factors)
         self.nbytes = maps.nbytes + (min(factors.nbytes, factors.itemsize * PIECE) if away else factors.nbytes)
         self._rows, self._columns = factors, factors.T
         self._ranks = np.diff(maps.starts)
         self._last: tuple[Array, Array] | None = None
         few, many = int(self._ranks.min()), int(self._ranks.max())
         ranks = f"{many:,}" if few == many else f"{few:,} to {many:,}"
-        where = f", {in_words(factors.nbytes)} on disk" if away else ""
+        where = f", {in_words(factors.nbytes)} on {'a Dask cluster' if there else 'disk'}" if away else ""
         self.backend = f"{len(self):,} approximated by Nyström with {ranks} columns each{where}"
 
     def __len__(self) -> int:
@@ -205,7 +207,8 @@ class NystromBank:
         ----------
         X : (n, d) array, or path
             Samples, standardized as a rule. They may be more than memory holds: a memory-mapped array, a Dask array,
-            or the path of a .npy or Parquet file.
+            or the path of a .npy or Parquet file. With a Dask array and a ``distributed.Client``, factors that memory
+            does not hold stand in the memory of the cluster's workers, not on disk here.
         families : sequence of KernelFamily
         landmarks : int
             At most so many per family and subset of features; all kernels of a family on one subset share them.
@@ -219,7 +222,7 @@ class NystromBank:
             Of the choice of landmarks.
         max_bytes : int
             Memory allowed; factors that are large, or too large for it, are kept in single precision, and on disk
-            where even that is too much.
+            or on a Dask cluster where even that is too much.
         progress : callable, optional
             Called with the fraction done; may raise to cancel.
         sample_weight : (n,) array, optional
@@ -245,11 +248,13 @@ class NystromBank:
         labels = feature_labels(feature_names, points.shape[1], given)
         _, size, what = cls._size(len(points), points.shape[1], families, approximation, max_bytes, labels)
         away = size > max_bytes
-        if away:
+        client = client_for(X) if away else None
+        if away and client is None:
             check_room(size, what, folder)
         scaling = normalize, checked_counts(sample_weight, len(points))
         builder = NystromBuilder(points, families, labels, *scaling, landmarks, choice, seed, max_bytes, progress)
-        return cls(builder.maps, *builder.build(away, folder), approximation)
+        built = builder.build(away, folder) if client is None else builder.build_there(client, dask_table(X))
+        return cls(builder.maps, *built, approximation)
 
     def narrowed(self) -> NystromBank:
         """Return the same bank with factors in single precision, as large ones are kept."""
@@ -288,7 +293,7 @@ class NystromBank:
         """Return ``K_d`` (n, n), written into `out` if given, or raise `BankTooLarge` where n is large."""
         n = self.n_samples
         refuse_if_too_large(len(self), n, 8 * n * n, LARGEST_MATRIX)
-        wide = np.asarray(self._rows, dtype=np.float64)
+        wide = self._rows[np.arange(n)].astype(np.float64, copy=False)
         return np.matmul(wide * np.repeat(weights, self._ranks), wide.T, out=out)
 
     @spending("gradient")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,9 @@ from mklviz.kernels.evaluation.checks import sample_scales
 from mklviz.kernels.evaluation.specs import KernelSpec
 from mklviz.kernels.families import KernelFamily
 from mklviz.kernels.families._family import squared_distances
+from mklviz.kernels.storage.cluster import ClusterFactors
 from mklviz.kernels.storage.disk import ROWS, Folder, written
-from mklviz.kernels.storage.passes import Factors, added, chunk_length
+from mklviz.kernels.storage.passes import Factors, added, chunk_length, each
 from mklviz.typing import Array, Indices
 
 # Coordinates of points in which a kernel is an inner product: z(x) = L^-1 K(landmarks, x), with L L' = K(landmarks).
@@ -225,8 +227,19 @@ def blocks(n: int, length: int) -> Iterator[tuple[int, int]]:
             yield start, min(start + CHUNK, last)
 
 
-def sum_of_squares(rows: Factors) -> Array:
-    """Return the sum of the squares in each column, (R,)."""
+def factors_of(maps: FeatureMaps, points: Array, first: int) -> Factors:
+    """Return the coordinates of points (n, d), the first of which is number `first`, in single precision."""
+    rows = np.empty((len(points), maps.width), dtype=np.float32)
+    maps.write(points, rows, first=first)
+    return rows
+
+
+def _squares(rows: Factors) -> list[Array]:
+    """Return the sums of squares in each column, (R,), of the points that were mapped together."""
+    return [_sum_of_squares(rows[start:stop]) for start, stop in blocks(len(rows), len(rows))]
+
+
+def _sum_of_squares(rows: Factors) -> Array:
     return np.asarray(np.einsum("ir,ir->r", rows, rows, dtype=np.float64))
 
 
@@ -292,9 +305,22 @@ class NystromBuilder:
             factors = np.empty((n, maps.width), dtype=kind)
             for _ in self._mapped(factors, diagonals):
                 pass
-        kept = np.add.reduceat(added(diagonals), maps.starts[:-1])
+        return factors, self._accuracy(factors, diagonals)
+
+    def build_there(self, client: Any, X: Any) -> tuple[Factors, Accuracy]:
+        """Return the same on a Dask cluster: X is the Dask array of the samples."""
+        factors: Any = ClusterFactors(client, X, self.maps.width, factors_of, self.maps)
+        diagonals: list[Array] = []
+        for sums in each(factors, _squares):
+            diagonals += sums
+            share = len(diagonals) * CHUNK / len(self.points)
+            self._report(SHARE_OF_LANDMARKS + (1.0 - SHARE_OF_LANDMARKS) * min(share, 1.0))
+        return factors, self._accuracy(factors, diagonals)
+
+    def _accuracy(self, factors: Factors, diagonals: list[Array]) -> Accuracy:
+        kept = np.add.reduceat(added(diagonals), self.maps.starts[:-1])
         lost = np.maximum(1.0 - kept / np.maximum(self._traces, 1e-300), 0.0)
-        return factors, Accuracy(self._traces, lost, self._sampled_errors(factors))
+        return Accuracy(self._traces, lost, self._sampled_errors(factors))
 
     def _mapped(self, factors: Factors | None, diagonals: list[Array]) -> Iterator[Factors]:
         """Yield the rows of the factors, written where they belong if that is given; add their squares to `diagonals`.
@@ -306,7 +332,7 @@ class NystromBuilder:
         for start, stop in blocks(n, chunk_length(maps.width)):
             rows = block[: stop - start] if factors is None else factors[start:stop]
             maps.write(self.points[start:stop], rows, first=start)
-            diagonals.append(sum_of_squares(rows))
+            diagonals.append(_sum_of_squares(rows))
             self._report(SHARE_OF_LANDMARKS + (1.0 - SHARE_OF_LANDMARKS) * stop / n)
             yield rows
 
