@@ -172,8 +172,8 @@ def gram_on(bank: Bank, weights: Array, samples: Indices) -> Array:
         return np.asarray(rows, dtype=np.float64)
     if bank.access == "factors":
         factors, scales = bank.factors(weights)  # type: ignore[attr-defined]
-        some = np.asarray(factors[:, samples], dtype=np.float64)
-        return np.asarray(some.T @ (scales[:, None] * some))
+        some = np.asarray(factors.T[samples], dtype=np.float64)
+        return np.asarray((some * scales) @ some.T)
     points = getattr(bank, "points", None)
     if points is not None and len(samples) < bank.n_samples:
         used = np.flatnonzero(weights)

@@ -11,6 +11,8 @@ ICML 2008.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from scipy.linalg import cho_solve
 
@@ -19,7 +21,7 @@ from mklviz.context import checkpoint
 from mklviz.inner.blocked import cholesky
 from mklviz.inner.conjugates import balanced
 from mklviz.kernels.storage.disk import release
-from mklviz.kernels.storage.passes import Factors, decisions, pieces, projections, runs_of
+from mklviz.kernels.storage.passes import Factors, at, decisions, each, joined, pieces, projections, runs_of
 from mklviz.problem import Hinge
 from mklviz.typing import Array, Indices, Integers
 
@@ -87,13 +89,32 @@ def _sweep(
 
 def diagonal(Z: Factors, w: Array, runs: Integers) -> Array:
     """Return the diagonal of ``Z diag(w) Z'``, (n,)."""
-    q = np.empty(len(Z))
-    for start, stop in pieces(Z):
-        _diagonal(Z[start:stop], w, runs, q[start:stop])
+    return joined(Z, each(Z, partial(_squared, w, runs)))
+
+
+def _squared(w: Array, runs: Integers, rows: Factors) -> Array:
+    q = np.empty(len(rows))
+    _diagonal(rows, w, runs, q)
     return q
 
 
-sweep = _sweep
+def swept(
+    rows: Factors,
+    order: Indices,
+    box: tuple[Array, Array, Array, float],
+    columns: tuple[Array, Integers],
+    where: tuple[Array, Array, Array],
+    length: int,
+) -> tuple[Array, Array, Array]:
+    """Step once in every variable of `order`, within a chunk, and return g, beta and the state, `where` it is now.
+
+    `box`: y, C, q, rho; `columns`: w and its runs; `length`: variables between two checkpoints.
+    """
+    g, beta, state = (np.require(one, requirements="W") for one in where)  # what is sent may be for reading only
+    for start in range(0, len(order), length):
+        checkpoint()
+        _sweep(rows, order[start : start + length], *box, *columns, g, beta, state)
+    return g, beta, state
 
 
 Given = tuple[Factors, Array]  # (Z', w): a column per sample
@@ -122,7 +143,7 @@ class FactorModel:
         """Use these factors from now on."""
         Z, w = given
         if Z is not self._given:
-            self._given, self.rows = Z, np.ascontiguousarray(Z.T)
+            self._given, self.rows = Z, np.ascontiguousarray(Z.T) if isinstance(Z, np.ndarray) else Z.T
         self.w = np.ascontiguousarray(w, dtype=np.float64)
         self.runs = runs_of(self.w)
 
@@ -278,19 +299,23 @@ class HingeFactors:
     def _sweeps(
         self, near: Indices, beta: Array, g: Array, curvature: tuple[Array, float, float], enough: float
     ) -> float:
-        """Step in the variables `near` until little is gained; beta changes in place. Return the bias then."""
-        model, (q, rho, bias) = self._model, curvature
+        """Step in the variables `near`, chunk by chunk, until little is gained; beta changes in place.
+
+        Returns the bias then.
+        """
+        model, y, C, (q, rho, bias) = self._model, self._y, self._cost, curvature
+        columns = model.w, model.runs
         state = np.array([bias, float(beta.sum()), 0.0])
         first = 0.0
         length = max(PIECE // max(len(model.w), 1), 1)
         for turn in range(SWEEPS):
             state[2] = 0.0
-            order = self._shuffled(near)
-            for start in range(0, len(order), length):
-                checkpoint()
-                part = order[start : start + length]
-                sweep(model.rows, part, self._y, self._cost, q, rho, model.w, model.runs, g, beta, state)
-                release(model.rows)
+            for start, stop in pieces(model.rows):
+                inside = near[slice(*np.searchsorted(near, (start, stop)))] - start
+                if len(inside):
+                    order, here = self._shuffled(inside), slice(start, stop)
+                    box, where = (y[here], C[here], q[here], rho), (g, beta[here], state)
+                    g, beta[here], state = at(model.rows, start, stop, swept, order, box, columns, where, length)
             first = max(first, state[2])
             if turn and state[2] <= max(SLACKENED * first, enough):
                 break
@@ -299,7 +324,7 @@ class HingeFactors:
     def _shuffled(self, samples: Indices) -> Indices:
         """Return the samples in blocks of neighbours, the blocks in random order."""
         blocks = [samples[start : start + BLOCK] for start in range(0, len(samples), BLOCK)]
-        return np.concatenate([blocks[k] for k in self._rng.permutation(len(blocks))]) if blocks else samples
+        return np.concatenate([blocks[k] for k in self._rng.permutation(len(blocks))])
 
 
 def _work(rows: int, columns: int) -> float:

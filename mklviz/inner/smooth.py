@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,7 @@ from mklviz.errors import KernelError
 from mklviz.inner.blocked import Factor, cholesky, scaled_copy
 from mklviz.inner.conjugates import balanced
 from mklviz.inner.factors import PATIENCE, PIECE, FactorModel, Given
-from mklviz.kernels.storage.disk import release
-from mklviz.kernels.storage.passes import Factors, pieces
+from mklviz.kernels.storage.passes import Factors, added, each, pieces
 from mklviz.lazy import Later
 from mklviz.problem import Logistic, Loss, Squared
 from mklviz.typing import Array
@@ -352,24 +352,33 @@ class LogisticFactors(SmoothFactors):
 
     def _curvature(self, decided: Array) -> tuple[Array, Array, float]:
         cost, held, rows, n = self._loss.cost, self._model.held, self._model.rows, len(self._y)
-        if n > SAMPLED:  # the steps are a little less exact, and ten times cheaper; where they end is not changed
-            some = np.sort(self._rng.permutation(n)[:SAMPLED])
-            rows, decided = rows[some], decided[some]
-            release(self._model.rows)
-            cost = cost if self._loss.sample_weight is None else np.asarray(cost)[some]
-        c = cost * n / len(rows) * special.expit(decided) * special.expit(-decided)
+        c = cost * special.expit(decided) * special.expit(-decided)
+        sampled = n > SAMPLED
+        if sampled:  # the steps are a little less exact, and ten times cheaper; where they end is not changed
+            some = self._rng.permutation(n)[:SAMPLED]
+            c, every = np.zeros(n), c
+            c[some] = every[some] * (n / SAMPLED)
         columns = slice(None) if len(held) == rows.shape[1] else held
-        return *_weighted_gram(rows, c, columns), float(c.sum())
+        return *_weighted_gram(rows, c, columns, sampled), float(c.sum())
 
 
-def _weighted_gram(rows: Factors, c: Array, columns: Any) -> tuple[Array, Array]:
-    """Return ``Z'cZ`` and ``Z'c`` of these columns, summed over chunks in float64."""
+def _weighted_gram(rows: Factors, c: Array, columns: Any, sampled: bool = False) -> tuple[Array, Array]:
+    """Return ``Z'cZ`` and ``Z'c`` of these columns; `sampled`: most of c is zero."""
     size = rows.shape[1] if isinstance(columns, slice) else len(columns)
-    gram, sums = np.zeros((size, size)), np.zeros(size)
     length = max(PIECE // max(size**2 // 64, size, 1), 64)
+    both = added(each(rows, partial(_gram_of, columns, size, length, sampled), c))
+    return both[:-1], both[-1]
+
+
+def _gram_of(columns: Any, size: int, length: int, sampled: bool, rows: Factors, c: Array) -> Array:
+    """Return ``Z'cZ`` of a chunk, and ``Z'c`` below it, (size + 1, size), summed in float64."""
+    both = np.zeros((size + 1, size))
+    if sampled:
+        kept = np.flatnonzero(c)
+        rows, c = rows[kept], c[kept]
     for start, stop in pieces(rows, length):
         part = rows[start:stop][:, columns]
         scaled = part * c[start:stop, None].astype(part.dtype)
-        gram += scaled.T @ part
-        sums += scaled.sum(0, dtype=np.float64)
-    return gram, sums
+        both[:-1] += scaled.T @ part
+        both[-1] += scaled.sum(0, dtype=np.float64)
+    return both

@@ -15,6 +15,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,8 +38,9 @@ from mklviz.kernels.evaluation.checks import (
 from mklviz.kernels.evaluation.nystrom import CHOICES, Accuracy, FeatureMaps, NystromBuilder, check_landmarks
 from mklviz.kernels.families import Gaussian, KernelFamily
 from mklviz.kernels.interface import Access, Cross, Kind, check_columns, numbers
-from mklviz.kernels.storage.disk import Folder, check_room, mapped_points, on_disk
-from mklviz.kernels.storage.passes import PIECE, Factors, decisions, pieces, projections, runs_of
+from mklviz.kernels.storage.cluster import ClusterFactors, client_for
+from mklviz.kernels.storage.disk import Folder, check_room, dask_table, mapped_points, on_disk
+from mklviz.kernels.storage.passes import PIECE, Factors, added, decisions, each, pieces, projections, runs_of
 from mklviz.kernels.storage.triangles import compensated_forms, dots, error_of_forms
 from mklviz.lazy import cached_property
 from mklviz.limits import LIMITS
@@ -118,14 +121,15 @@ class NystromBank:
         self.kernels = tuple(root.spec for subset in maps.subsets for root in subset.roots)
         self.names = [spec.name for spec in self.kernels]
         self.n_samples, self.normalize = len(factors), maps.normalize
-        away = on_disk(factors)
+        there = isinstance(factors, ClusterFactors)
+        away = there or on_disk(factors)
         self.nbytes = maps.nbytes + (min(factors.nbytes, factors.itemsize * PIECE) if away else factors.nbytes)
         self._rows, self._columns = factors, factors.T
         self._ranks = np.diff(maps.starts)
         self._last: tuple[Array, Array] | None = None
         few, many = int(self._ranks.min()), int(self._ranks.max())
         ranks = f"{many:,}" if few == many else f"{few:,} to {many:,}"
-        where = f", {in_words(factors.nbytes)} on disk" if away else ""
+        where = f", {in_words(factors.nbytes)} on {'a Dask cluster' if there else 'disk'}" if away else ""
         self.backend = f"{len(self):,} approximated by Nyström with {ranks} columns each{where}"
 
     def __len__(self) -> int:
@@ -203,7 +207,8 @@ class NystromBank:
         ----------
         X : (n, d) array, or path
             Samples, standardized as a rule. They may be more than memory holds: a memory-mapped array, a Dask array,
-            or the path of a .npy or Parquet file.
+            or the path of a .npy or Parquet file. With a Dask array and a ``distributed.Client``, factors that memory
+            does not hold stand in the memory of the cluster's workers, not on disk here.
         families : sequence of KernelFamily
         landmarks : int
             At most so many per family and subset of features; all kernels of a family on one subset share them.
@@ -217,7 +222,7 @@ class NystromBank:
             Of the choice of landmarks.
         max_bytes : int
             Memory allowed; factors that are large, or too large for it, are kept in single precision, and on disk
-            where even that is too much.
+            or on a Dask cluster where even that is too much.
         progress : callable, optional
             Called with the fraction done; may raise to cancel.
         sample_weight : (n,) array, optional
@@ -243,11 +248,13 @@ class NystromBank:
         labels = feature_labels(feature_names, points.shape[1], given)
         _, size, what = cls._size(len(points), points.shape[1], families, approximation, max_bytes, labels)
         away = size > max_bytes
-        if away:
+        client = client_for(X) if away else None
+        if away and client is None:
             check_room(size, what, folder)
         scaling = normalize, checked_counts(sample_weight, len(points))
         builder = NystromBuilder(points, families, labels, *scaling, landmarks, choice, seed, max_bytes, progress)
-        return cls(builder.maps, *builder.build(away, folder), approximation)
+        built = builder.build(away, folder) if client is None else builder.build_there(client, dask_table(X))
+        return cls(builder.maps, *built, approximation)
 
     def narrowed(self) -> NystromBank:
         """Return the same bank with factors in single precision, as large ones are kept."""
@@ -286,7 +293,7 @@ class NystromBank:
         """Return ``K_d`` (n, n), written into `out` if given, or raise `BankTooLarge` where n is large."""
         n = self.n_samples
         refuse_if_too_large(len(self), n, 8 * n * n, LARGEST_MATRIX)
-        wide = np.asarray(self._rows, dtype=np.float64)
+        wide = self._rows[np.arange(n)].astype(np.float64, copy=False)
         return np.matmul(wide * np.repeat(weights, self._ranks), wide.T, out=out)
 
     @spending("gradient")
@@ -306,22 +313,13 @@ class NystromBank:
 
     def compensated(self, k: int, v: Array) -> tuple[float, float]:
         """Return ``|Z_k'v|^2``, and 0: as a sum of squares it needs no kernel known better than its factors are."""
-        columns = slice(*self.maps.starts[k : k + 2])
-        out, beside, sizes = (np.zeros(int(self._ranks[k])) for _ in range(3))
-        for start, stop in pieces(self._rows, BLOCK):
-            part = v[start:stop]
-            rows = np.ascontiguousarray(self._rows[start:stop, columns].T)
-            dots(rows, part, np.zeros(len(part)), out, beside, sizes)
-        return float(np.square(out + beside).sum()), 0.0
+        parts = each(self._rows, partial(_compensated, slice(*self.maps.starts[k : k + 2].tolist())), v)
+        return float(np.square(added(chain.from_iterable(parts))).sum()), 0.0
 
     @cached_property
     def _largest(self) -> Array:
         """The largest entry of each kernel's diagonal, (m,), from one pass."""
-        largest = np.zeros(len(self))
-        for start, stop in pieces(self._rows, BLOCK):
-            squares = np.square(self._rows[start:stop], dtype=np.float64)
-            largest = np.maximum(largest, np.add.reduceat(squares, self.maps.starts[:-1], axis=1).max(axis=0))
-        return largest
+        return np.max([*each(self._rows, partial(_largest_of, self.maps.starts[:-1]))], axis=0)
 
     @spending("gradient")
     def slopes(self, weights: Array, signed: Array, kernel: Array | None = None) -> Array:
@@ -442,6 +440,24 @@ class NystromCross(Cross):
         maps.write(self.new[start:stop], out, weights, first=start)
         out *= np.repeat(weights, np.diff(maps.starts))
         return out
+
+
+def _compensated(columns: slice, rows: Factors, v: Array) -> tuple[Array, Array]:
+    """Return Z'v in some columns of a chunk, with what rounding took from it."""
+    out, beside, sizes = (np.zeros(columns.stop - columns.start) for _ in range(3))
+    for start, stop in pieces(rows, BLOCK):
+        part = v[start:stop]
+        dots(np.ascontiguousarray(rows[start:stop, columns].T), part, np.zeros(len(part)), out, beside, sizes)
+    return out, beside
+
+
+def _largest_of(starts: Indices, rows: Factors) -> Array:
+    """Return the largest diagonal entry of each kernel in a chunk, (m,)."""
+    largest = np.zeros(len(starts))
+    for start, stop in pieces(rows, BLOCK):
+        squares = np.square(rows[start:stop], dtype=np.float64)
+        largest = np.maximum(largest, np.add.reduceat(squares, starts, axis=1).max(axis=0))
+    return largest
 
 
 def _percent(share: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,9 @@ from mklviz.kernels.evaluation.checks import sample_scales
 from mklviz.kernels.evaluation.specs import KernelSpec
 from mklviz.kernels.families import KernelFamily
 from mklviz.kernels.families._family import squared_distances
+from mklviz.kernels.storage.cluster import ClusterFactors
 from mklviz.kernels.storage.disk import ROWS, Folder, written
-from mklviz.kernels.storage.passes import Factors
+from mklviz.kernels.storage.passes import Factors, added, chunk_length, each
 from mklviz.typing import Array, Indices
 
 # Coordinates of points in which a kernel is an inner product: z(x) = L^-1 K(landmarks, x), with L L' = K(landmarks).
@@ -217,6 +219,30 @@ def roots_on(family: KernelFamily, name: str, columns: Sequence[int], landmarks:
     return tuple(roots)
 
 
+def blocks(n: int, length: int) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of points that are mapped together: none is in two chunks of factors of that length."""
+    for first in range(0, n, length):
+        last = min(first + length, n)
+        for start in range(first, last, CHUNK):
+            yield start, min(start + CHUNK, last)
+
+
+def factors_of(maps: FeatureMaps, points: Array, first: int) -> Factors:
+    """Return the coordinates of points (n, d), the first of which is number `first`, in single precision."""
+    rows = np.empty((len(points), maps.width), dtype=np.float32)
+    maps.write(points, rows, first=first)
+    return rows
+
+
+def _squares(rows: Factors) -> list[Array]:
+    """Return the sums of squares in each column, (R,), of the points that were mapped together."""
+    return [_sum_of_squares(rows[start:stop]) for start, stop in blocks(len(rows), len(rows))]
+
+
+def _sum_of_squares(rows: Factors) -> Array:
+    return np.asarray(np.einsum("ir,ir->r", rows, rows, dtype=np.float64))
+
+
 PRECISE = 2**28  # bytes up to which factors are kept in double precision
 SHARE_OF_LANDMARKS = 0.1  # of the progress
 COMPARED = 512  # samples between which the approximation is compared with the kernel itself
@@ -271,7 +297,7 @@ class NystromBuilder:
     def build(self, on_disk: bool = False, folder: Folder = None) -> tuple[Factors, Accuracy]:
         """Return the factors (n, R), and how good they are; `on_disk`: they are written to a file in `folder`."""
         n, maps = len(self.points), self.maps
-        diagonals = np.zeros(maps.width)
+        diagonals: list[Array] = []
         if on_disk:
             factors = written(self._mapped(None, diagonals), maps.width, np.float32, folder)
         else:
@@ -279,21 +305,34 @@ class NystromBuilder:
             factors = np.empty((n, maps.width), dtype=kind)
             for _ in self._mapped(factors, diagonals):
                 pass
-        lost = np.maximum(1.0 - np.add.reduceat(diagonals, maps.starts[:-1]) / np.maximum(self._traces, 1e-300), 0.0)
-        return factors, Accuracy(self._traces, lost, self._sampled_errors(factors))
+        return factors, self._accuracy(factors, diagonals)
 
-    def _mapped(self, factors: Factors | None, diagonals: Array) -> Iterator[Factors]:
+    def build_there(self, client: Any, X: Any) -> tuple[Factors, Accuracy]:
+        """Return the same on a Dask cluster: X is the Dask array of the samples."""
+        factors: Any = ClusterFactors(client, X, self.maps.width, factors_of, self.maps)
+        diagonals: list[Array] = []
+        for sums in each(factors, _squares):
+            diagonals += sums
+            share = len(diagonals) * CHUNK / len(self.points)
+            self._report(SHARE_OF_LANDMARKS + (1.0 - SHARE_OF_LANDMARKS) * min(share, 1.0))
+        return factors, self._accuracy(factors, diagonals)
+
+    def _accuracy(self, factors: Factors, diagonals: list[Array]) -> Accuracy:
+        kept = np.add.reduceat(added(diagonals), self.maps.starts[:-1])
+        lost = np.maximum(1.0 - kept / np.maximum(self._traces, 1e-300), 0.0)
+        return Accuracy(self._traces, lost, self._sampled_errors(factors))
+
+    def _mapped(self, factors: Factors | None, diagonals: list[Array]) -> Iterator[Factors]:
         """Yield the rows of the factors, written where they belong if that is given; add their squares to `diagonals`.
 
         Without such a place the same memory is yielded again and again.
         """
         n, maps = len(self.points), self.maps
         block = np.empty((min(CHUNK, n), maps.width), dtype=np.float32) if factors is None else factors
-        for start in range(0, n, CHUNK):
-            stop = min(start + CHUNK, n)
+        for start, stop in blocks(n, chunk_length(maps.width)):
             rows = block[: stop - start] if factors is None else factors[start:stop]
             maps.write(self.points[start:stop], rows, first=start)
-            diagonals += np.einsum("ir,ir->r", rows, rows, dtype=np.float64)
+            diagonals.append(_sum_of_squares(rows))
             self._report(SHARE_OF_LANDMARKS + (1.0 - SHARE_OF_LANDMARKS) * stop / n)
             yield rows
 

@@ -110,8 +110,9 @@ def mapped_points(X: Any, folder: Folder, names: Sequence[str] | None = None) ->
             if path.suffix == ".parquet":
                 return _from_parquet(path, folder, names)
             X = np.load(path, mmap_mode="r", allow_pickle=False)
-    if hasattr(X, "__dask_graph__") and hasattr(X, "to_delayed"):
-        return _from_dask(X, folder), names
+    if is_dask(X):
+        blocks = dask_table(X).blocks
+        return written((np.asarray(block.compute()) for block in blocks), X.shape[1], np.float64, folder), names
     if isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "biuf" and X.dtype != np.float64:
         return written((X[k : k + ROWS] for k in range(0, len(X), ROWS)), X.shape[1], np.float64, folder), names
     return X, names
@@ -154,9 +155,14 @@ def _from_parquet(path: Path, folder: Folder, names: Sequence[str] | None) -> tu
         return written(rows, len(names), np.float64, folder), names
 
 
-def _from_dask(X: Any, folder: Folder) -> Any:
+def is_dask(X: Any) -> bool:
+    """Return whether X is a Dask array or data frame."""
+    return hasattr(X, "__dask_graph__") and hasattr(X, "to_delayed")
+
+
+def dask_table(X: Any) -> Any:
+    """Return a Dask array of samples by features, in blocks of whole rows, or raise `KernelError`."""
     X = X.to_dask_array() if hasattr(X, "to_dask_array") else X
     if X.ndim != 2:
         raise KernelError(f"X must be a table of samples by features, but its shape is {X.shape}.")
-    blocks = X.rechunk({1: -1}).blocks
-    return written((np.asarray(block.compute()) for block in blocks), X.shape[1], np.float64, folder)
+    return X.rechunk({1: -1})

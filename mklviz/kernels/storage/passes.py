@@ -1,14 +1,18 @@
 """One reading of the factors Z (n, R), a row per sample, of K_d = Z diag(w) Z': sums over samples, and over columns.
 
 Half a million samples with a thousand columns are two gigabytes, so a pass over them costs what the memory costs:
-columns whose kernels have no weight are skipped, entries may be float32, and sums are formed in float64. Factors on
-disk are let go of piece by piece.
+columns whose kernels have no weight are skipped, entries may be float32, and sums are formed in float64.
+
+Samples are read in chunks, which the number of columns decides: what a chunk gives is computed where it stands, and
+added, with what rounding took from the sums, in the order of the samples. So the bits are the same wherever chunks are:
+here, on disk, let go of one by one, or on the workers of a cluster.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +22,12 @@ from mklviz.context.cancelling import checkpoint
 from mklviz.kernels.storage.disk import release
 from mklviz.typing import Array, Integers
 
-Factors = NDArray[Any]  # float32 or float64
+Factors = NDArray[Any]  # float32 or float64; on a cluster the `ClusterFactors` that stand for it
+T = TypeVar("T")
 
 # every fast-math licence but those that deny nan and infinity
 FAST = {"nsz", "arcp", "contract", "reassoc", "afn"}
-PIECE = 50_000_000  # entries of Z between two checkpoints, some hundredths of a second
+PIECE = 50_000_000  # entries of a chunk of Z, between two checkpoints: some hundredths of a second
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
@@ -51,20 +56,65 @@ def _decide(Z: Factors, g: Array, runs: Integers, f: Array) -> None:
 
 def projections(Z: Factors, v: Array, runs: Integers | None = None) -> Array:
     """Return ``Z'v`` (R,), zero outside the columns of `runs`; samples with v_i = 0 are not read."""
-    u = np.zeros(Z.shape[1])
-    runs = _everything(Z) if runs is None else runs
-    for start, stop in pieces(Z):
-        _project(Z[start:stop], v[start:stop], runs, u)
+    return added(each(Z, partial(_projected, _everything(Z) if runs is None else runs), v), Z.shape[1])
+
+
+def _projected(runs: Integers, rows: Factors, v: Array) -> Array:
+    u = np.zeros(rows.shape[1])
+    _project(rows, v, runs, u)
     return u
 
 
 def decisions(Z: Factors, g: Array, runs: Integers | None = None) -> Array:
     """Return ``Z g`` (n,), reading only the columns of `runs`."""
-    f = np.empty(len(Z))
-    runs = _everything(Z) if runs is None else runs
-    for start, stop in pieces(Z):
-        _decide(Z[start:stop], g, runs, f[start:stop])
+    return joined(Z, each(Z, partial(_decided, g, _everything(Z) if runs is None else runs)))
+
+
+def _decided(g: Array, runs: Integers, rows: Factors) -> Array:
+    f = np.empty(len(rows))
+    _decide(rows, g, runs, f)
     return f
+
+
+def each(Z: Factors, work: Callable[..., T], *along: Array) -> Iterator[T]:
+    """Yield ``work(rows, *parts)`` for every chunk of the factors, in order; `parts`: the chunk's entries of `along`.
+
+    On a cluster `work` and what it takes and returns are sent, so that nothing it writes is seen here.
+    """
+    if not isinstance(Z, np.ndarray):
+        yield from Z.each(work, *along)
+        return
+    for start, stop in pieces(Z):
+        yield work(Z[start:stop], *(array[start:stop] for array in along))
+
+
+def at(Z: Factors, start: int, stop: int, work: Callable[..., T], *arguments: Any) -> T:
+    """Return ``work(rows, *arguments)`` for one chunk of the factors, as `each` does."""
+    return work(Z[start:stop], *arguments) if isinstance(Z, np.ndarray) else Z.at(start, work, *arguments)
+
+
+def joined(Z: Factors, parts: Iterable[Array]) -> Array:
+    """Return numbers of all samples (n,) from those of each chunk."""
+    out, start = np.empty(len(Z)), 0
+    for part in parts:
+        out[start : start + len(part)] = part
+        start += len(part)
+    return out
+
+
+def added(parts: Iterable[Array], size: int = 1) -> Array:
+    """Return the sum of arrays with what rounding took from it on the way (Ogita, Rump and Oishi, 2005).
+
+    `size`: of the zeros where there are none.
+    """
+    total = lost = np.zeros(size)
+    for part in parts:
+        with np.errstate(invalid="ignore"):  # infinities
+            following = total + part
+            grown = following - total
+            lost = lost + ((total - (following - grown)) + (part - grown))
+        total = following
+    return total + lost
 
 
 def runs_of(weights: Array) -> Integers:
@@ -77,11 +127,17 @@ def _everything(Z: Factors) -> Integers:
     return np.array([[0, Z.shape[1]]], dtype=np.int64)
 
 
+def chunk_length(columns: int) -> int:
+    """Return how many samples make a chunk of factors with so many columns."""
+    return max(PIECE // max(columns, 1), 1)
+
+
 def pieces(Z: Factors, length: int | None = None) -> Iterator[tuple[int, int]]:
-    """Yield ranges of samples, asking before each whether the work is still wanted; `length`: most samples of each."""
-    length = max(PIECE // max(Z.shape[1], 1), 1) if length is None else length
+    """Yield ranges of samples, chunks by default, asking before each whether the work is still wanted."""
+    length = chunk_length(Z.shape[1]) if length is None else length
     for start in range(0, len(Z), length):
         checkpoint()
         stop = min(start + length, len(Z))
         yield start, stop
-        release(Z[start:stop])
+        if isinstance(Z, np.ndarray):
+            release(Z[:stop])  # reading a page brings back those around it

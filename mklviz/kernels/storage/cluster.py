@@ -1,0 +1,144 @@
+"""Factors in the memory of the workers of a Dask cluster, chunk by chunk: what is asked of a chunk is computed there.
+
+Workers spill to their disks what their memory does not hold, and Dask makes what was lost with a worker again, from the
+samples. Chunks, and the order in which what they give is added, do not depend on the workers.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
+
+import numpy as np
+
+from mklviz.context.blas import one_blas_thread
+from mklviz.context.cancelling import checkpoint
+from mklviz.errors import KernelError
+from mklviz.kernels.storage.disk import is_dask
+from mklviz.kernels.storage.passes import Factors, chunk_length
+from mklviz.quoting import message_of
+from mklviz.typing import Array, Indices
+
+AHEAD = 64  # chunks that are asked for before the first of them has answered
+LOOK_SECONDS = 0.2  # between two questions whether the work is still wanted
+FETCH_SECONDS = 30.0  # for a result that is there
+
+Result = TypeVar("Result")
+
+
+def client_for(X: Any) -> Any:
+    """Return the client of the Dask cluster on which a Dask array is computed; None where there is none."""
+    distributed = sys.modules.get("distributed")  # whoever has a client has imported it
+    if distributed is not None and is_dask(X):
+        with suppress(ValueError):
+            return distributed.Client.current()
+    return None
+
+
+class ClusterFactors:
+    """Factors (n, R) in single precision; an array as far as `mklviz.kernels.storage.passes` and a bank need one.
+
+    `X`: Dask array (n, d); ``make(shared, points, first)`` returns the rows for a chunk of points, the first of which
+    has the number `first`, and can be sent.
+    """
+
+    itemsize = 4
+
+    def __init__(self, client: Any, X: Any, columns: int, make: Callable[..., Factors], shared: Any) -> None:
+        from dask import delayed
+
+        self._client, self._length = client, chunk_length(columns)
+        if np.isnan(X.shape[0]):  # of a data frame
+            X.compute_chunk_sizes()
+        common = delayed(shared, name=f"mklviz-{secrets.token_hex(8)}", traverse=False)
+        self.shape = (int(X.shape[0]), columns)
+        self.nbytes = self.itemsize * self.shape[0] * columns
+        points = X.rechunk({0: self._length, 1: -1}).to_delayed()[:, 0]
+        made = delayed(_made, pure=False)
+        self._chunks = client.compute([made(make, common, part, k * self._length) for k, part in enumerate(points)])
+
+    @property
+    def T(self) -> ClusterFactors:
+        """The same: banks hand out factors with a column for each sample, of which all who use them take the rows."""
+        return self
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __reduce__(self) -> str:
+        raise KernelError("Factors on a Dask cluster cannot be sent elsewhere: solve where their bank was built.")
+
+    def each(self, work: Callable[..., Result], *along: Array) -> Iterator[Result]:
+        """Yield ``work(rows, *parts)`` of every chunk, as `passes.each` does."""
+        waiting: deque[Any] = deque()
+        try:
+            for start in range(0, len(self), self._length):
+                parts = [array[start : start + self._length] for array in along]
+                waiting.append(self._asked(start, work, *parts))
+                if len(waiting) == AHEAD:
+                    yield self._answer(waiting.popleft())
+            while waiting:
+                yield self._answer(waiting.popleft())
+        finally:
+            for future in waiting:
+                future.release()
+
+    def at(self, start: int, work: Callable[..., Result], *arguments: Any) -> Result:
+        """Return ``work(rows, *arguments)`` of the chunk that begins with the sample `start`."""
+        return self._answer(self._asked(start, work, *arguments))
+
+    def __getitem__(self, index: Any) -> Factors:
+        """Return some rows, ascending, as an array; or ``np.ix_(rows, columns)`` of it."""
+        which, columns = (one.ravel() for one in index) if isinstance(index, tuple) else (index, slice(None))
+        parts = [np.empty((0, self.shape[1]), np.float32)[:, columns]]
+        for start in range(0, len(self), self._length):
+            some = which[slice(*np.searchsorted(which, (start, start + self._length)))] - start
+            if len(some):
+                parts.append(self.at(start, _taken, some, columns))
+        return np.concatenate(parts)
+
+    def _asked(self, start: int, work: Callable[..., Any], *arguments: Any) -> Any:
+        with _reached():
+            return self._client.submit(_done, work, self._chunks[start // self._length], *arguments, pure=False)
+
+    def _answer(self, future: Any) -> Any:
+        """Return what a chunk gave, however often workers are lost meanwhile."""
+        from distributed import wait
+
+        while True:
+            checkpoint()
+            patient = () if future.status == "error" else (TimeoutError,)  # a task may raise one itself
+            with _reached(), suppress(*patient):
+                if future.done():
+                    return future.result(FETCH_SECONDS)
+                wait(future, LOOK_SECONDS)
+
+
+@contextmanager
+def _reached() -> Iterator[None]:
+    """Say in a sentence why the cluster gives no answer."""
+    try:
+        yield
+    except Exception as error:
+        raise KernelError(
+            f"The Dask cluster that holds the factors could not compute with them: {message_of(error)}. Start it, or"
+            " workers with more memory, and build the bank again."
+        ) from None
+
+
+def _made(make: Callable[..., Factors], shared: Any, points: Any, first: int) -> Factors:
+    with one_blas_thread():
+        return make(shared, np.ascontiguousarray(points, dtype=np.float64), first)
+
+
+def _done(work: Callable[..., Result], rows: Factors, *arguments: Any) -> Result:
+    with one_blas_thread():
+        return work(rows, *arguments)
+
+
+def _taken(rows: Factors, which: Indices, columns: Any) -> Factors:
+    return rows[which][:, columns]

@@ -1,0 +1,138 @@
+"""Factors in the memory of a cluster's workers: the bits of those on disk, whatever becomes of the workers."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from _problems import blobs
+from _waits import wait_for
+
+from mklviz.analysis.kernel_weights import gram_on
+from mklviz.context import interruptible
+from mklviz.engine import solve
+from mklviz.errors import Interrupted, KernelError
+from mklviz.inner import smooth
+from mklviz.kernels import Gaussian, NystromBank
+from mklviz.kernels.storage import passes
+from mklviz.problem import Hinge, Logistic, Loss, Problem, Simplex, Squared
+from mklviz.sweeps.dask_cluster import import_distributed, workers_of
+
+da = pytest.importorskip("dask.array")
+try:
+    distributed = import_distributed()
+except ImportError:
+    pytest.skip("distributed is not installed", allow_module_level=True)
+pytestmark = pytest.mark.full
+
+N, LANDMARKS = 300, 12
+X, Y = blobs(N, noise=0.3, features=3)
+LAZY = da.from_array(X, chunks=(70, 2))
+COLUMNS = 12 * LANDMARKS
+
+
+@pytest.fixture(autouse=True)
+def _tiny_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passes, "PIECE", 40 * COLUMNS)
+    monkeypatch.setattr(smooth, "SAMPLED", 200)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Two processes, each with a nanny, which starts a killed one again."""
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def client(cluster: Any) -> Iterator[Any]:
+    with distributed.Client(cluster) as client:
+        yield client
+
+
+def bank(points: object) -> NystromBank:
+    families = [Gaussian(widths=(0.5, 1.0, 4.0), on="all+each")]
+    return NystromBank.build(points, families, LANDMARKS, max_bytes=4 * N * COLUMNS - 1)  # type: ignore[arg-type]
+
+
+def test_a_bank_on_a_cluster_gives_the_bits_of_the_one_on_disk(client: Any) -> None:
+    there, here = bank(LAZY), bank(X)
+    assert "on a Dask cluster" in there.backend
+    assert "on disk" in here.backend
+    weights, v = np.linspace(0.0, 1.0, len(here)), np.random.default_rng(0).normal(size=N)
+    some, asked = np.array([3, 41, 299]), np.array([0, 11])
+    for of in (
+        lambda one: one.quad(v),
+        lambda one: one.quad_compensated(v, asked)[0],
+        lambda one: one.quad_error(v, one.quad(v)),
+        lambda one: one.apply(weights, np.stack([v, 2.0 * v], axis=1)),
+        lambda one: one.products(v, asked),
+        lambda one: one.combine(weights),
+        lambda one: one.cross(X[:5]).apply(weights, v),
+        lambda one: one.part(asked, some).cross(X[:5]).combine(weights[asked]),
+        lambda one: gram_on(one, weights, some),
+        lambda one: (one.trace_errors, one.frobenius_errors),
+    ):
+        np.testing.assert_array_equal(of(there), of(here))
+    with pytest.raises(KernelError, match="cannot be sent elsewhere"):
+        pickle.dumps(there)
+
+
+@pytest.mark.parametrize("loss", [Hinge(3.0), Logistic(3.0), Squared(3.0)], ids=lambda loss: type(loss).__name__)
+def test_one_worker_two_and_none_take_the_same_steps_bit_for_bit(loss: Loss, client: Any) -> None:
+    two, none = (solve(Problem(bank(x), Y, loss, Simplex()), "spg", gap=1e-3) for x in (LAZY, X))
+    with (
+        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as small,
+        distributed.Client(small),
+    ):
+        one = solve(Problem(bank(LAZY), Y, loss, Simplex()), "spg", gap=1e-3)
+    assert none.gap[-1] <= 1e-3
+    for trace in (one, two):
+        np.testing.assert_array_equal(trace.objective, none.objective)
+        np.testing.assert_array_equal(trace.best.weights, none.best.weights)
+
+
+def test_chunks_of_a_killed_worker_are_made_again_and_the_run_goes_on(client: Any) -> None:
+    there, killed = bank(LAZY), []
+
+    def kill_one() -> None:
+        if not killed:
+            killed.append(next(iter(client.run(os.getpid).values())))
+            os.kill(killed[0], signal.SIGKILL)
+
+    there.quad(np.ones(N))  # all chunks are there
+    with interruptible(kill_one):
+        trace = solve(Problem(there, Y, Hinge(3.0)), "spg", gap=1e-3)
+    assert killed
+    assert killed[0] not in client.run(os.getpid).values()
+    np.testing.assert_array_equal(trace.objective, solve(Problem(bank(X), Y, Hinge(3.0)), "spg", gap=1e-3).objective)
+
+
+def test_without_a_worker_a_pass_waits_until_it_is_stopped_or_one_comes() -> None:
+    asked: list[int] = []
+
+    def stop() -> None:
+        asked.append(1)
+        if len(asked) > 3:
+            raise Interrupted("stop")
+
+    with (
+        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as small,
+        distributed.Client(small) as client,
+    ):
+        there, v = bank(LAZY), np.arange(N, dtype=float)
+        before = there.quad(v)
+        small.scale(0)
+        wait_for(lambda: not workers_of(client), "no worker")
+        with interruptible(stop), pytest.raises(Interrupted):
+            there.quad(v + 1.0)
+        small.scale(1)
+        there.quad(v + 1.0)
+        np.testing.assert_array_equal(there.quad(v), before)
+    with pytest.raises(KernelError, match=r"The Dask cluster that holds the factors could not compute .* build the"):
+        there.quad(v + 2.0)
