@@ -416,7 +416,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     ".ci": (1766, 18),
     "apps": (8, 2),
     "benchmark_mkl": (313, 7),
-    "datasets": (5626, 41),
+    "datasets": (5734, 41),
     "mklviz": (1541, 16),
     "mklviz/analysis": (2128, 12),
     "mklviz/bench": (1195, 7),
@@ -424,8 +424,8 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/cli": (2683, 14),
     "mklviz/context": (598, 5),
     "mklviz/engine": (3908, 15),
-    "mklviz/inner": (3950, 16),
-    "mklviz/kernels": (7063, 33),
+    "mklviz/inner": (3984, 16),
+    "mklviz/kernels": (7324, 34),
     "mklviz/learn": (2166, 14),
     "mklviz/plot": (41, 1),
     "mklviz/problem": (3729, 19),
@@ -456,7 +456,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (559, 3),
     "mklviz/views/tabs": (2428, 12),
     "solvers": (6233, 28),
-    "tests": (50159, 228),
+    "tests": (50373, 229),
 }
 
 
