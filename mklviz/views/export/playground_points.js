@@ -19,7 +19,7 @@ class PointPicture {
     new ResizeObserver(() => { this.side = Math.round(this.canvas.clientWidth * devicePixelRatio); this.paint() }).observe(this.canvas)
     for (const [name, act] of Object.entries({ pointerdown: this.press, pointermove: this.move, pointerup: this.release,
       pointercancel: this.release, keydown: this.key, dblclick: this.remove })) this.canvas.addEventListener(name, act.bind(this))
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { this.style = null; this.draw() })
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw())
   }
 
   show(points) {
@@ -50,7 +50,8 @@ class PointPicture {
     this.due = null
     if (!side) return
     if (this.canvas.width !== side) this.canvas.width = this.canvas.height = side
-    const [card, text, ...ends] = this.colours(), classes = { [-1]: ends[0], 1: ends[1] }
+    const style = getComputedStyle(this.canvas), colour = (name) => style.getPropertyValue(`--${name}`).trim()
+    const classes = { [-1]: colour("kernel-1"), 1: colour("kernel-0") }, card = colour("mk-card"), text = colour("mk-text")
     pen.fillStyle = card
     pen.fillRect(0, 0, side, side)
     if (this.surface) this.drawSurface(pen, side, [card, classes], text)
@@ -67,15 +68,6 @@ class PointPicture {
       pen.stroke()
       if (i === this.chosen) pen.strokeRect(x - 2.2 * size, y - 2.2 * size, 4.4 * size, 4.4 * size)
     })
-  }
-
-  // of the card, words, circles and squares; to ask for them styles the whole page
-  colours() {
-    if (!this.style) {
-      const style = getComputedStyle(this.canvas)
-      this.style = ["mk-card", "mk-text", "kernel-1", "kernel-0"].map((name) => style.getPropertyValue(`--${name}`).trim())
-    }
-    return this.style
   }
 
   drawSurface(pen, side, [card, classes], text) {
