@@ -24,8 +24,10 @@ PLACES = {  # of the version, each with the line that states it
     ".ci/conda/recipe.yaml": r"^  version: (\d.*)$",
 }
 BY_HAND = """Ready. What is left to do by hand:
-  .ci/run                                  all that is checked, on a clean copy
-  .ci/pythons                              the same under the other Pythons, in tested and in newest versions
+  .ci/run                                        all that is checked, on a clean copy
+  .venv-test/bin/python -m pytest -m product     the tests that take too long for every change
+  .venv-test/bin/mklviz reproduce --quick        all claims of the papers, on small data
+  .ci/pythons                                    the same under the other Pythons, in tested and in newest versions
   git tag -a v{version} -m "mklviz {version}"
   git push origin v{version}               which the workflow of releases builds, tries and publishes
 Then give pyproject.toml and mklviz/_version.py the next version."""

@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlencode
@@ -258,10 +259,10 @@ class App:
         """Return the CPU seconds of the first two steps of every run, which no two races share."""
         return {key: times for key, curve in self.curves().items() if len(times := curve["seconds"][:2]) == 2}
 
-    def race_again(self) -> None:
-        """Press Run where curves of another race may be, and wait for the first points that are not theirs."""
+    def race_again(self, start: Callable[[], None] | None = None) -> None:
+        """Press Run, or `start`, where curves of another race may be, and wait for the first points not theirs."""
         before = self.begun()
-        self.press("Run")
+        (start or partial(self.press, "Run"))()
         self.until(lambda: (now := self.begun()) and all(now[key] != before.get(key) for key in now), "another race")
 
     def settled(self, quiet: float = 1.0) -> dict[str, int]:

@@ -153,7 +153,7 @@ def test_both_svms_of_a_row_solve_the_same_problem() -> None:
     assert middle.least <= middle.ratio <= middle.most
 
 
-@pytest.mark.full
+@pytest.mark.product
 def test_visitors_who_come_at_once_all_see_their_races_end() -> None:
     async def measure(server: Server) -> tuple[Crowd, float, tuple[float, float]]:
         came = await crowd(server, 3)

@@ -61,10 +61,8 @@ def test_a_race_begins_where_the_start_of_a_large_problem_is_let_go(open_app: Op
     app.button("Undo").wait_for()
 
 
-def test_the_score_of_a_mix_follows_the_bar_that_is_dragged(open_app: Open) -> None:
-    app = open_app(solvers="silp,level", iterations=12)
-    app.press("Run")
-    app.until_finished()
+def test_the_score_of_a_mix_follows_the_bar_that_is_dragged(raced: App) -> None:
+    app = raced
     app.page.get_by_role("tab", name="Your mix").click()
     bars = app.page.get_by_role("group", name="Kernel weights of your mix").get_by_role("slider")
     app.until(lambda: "Your mix" in table(app, "mix-above-lines").get("label", []), "the line of equal weights")
@@ -79,7 +77,7 @@ def test_the_score_of_a_mix_follows_the_bar_that_is_dragged(open_app: Open) -> N
         seen.append(drawn_mix(app))
     app.screenshot("drag-mix-1280")
     app.page.mouse.up()
-    app.page.get_by_text("above the best proven lower bound").first.wait_for()
+    app.page.locator("text=above the best proven lower bound >> visible=true").first.wait_for()
     words = app.still(lambda: bars.first.get_attribute("aria-valuetext"), "words for who cannot see")
     assert words
     bars.first.press("ArrowLeft")

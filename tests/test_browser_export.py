@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _browser import at_rest, chromium, events_of  # noqa: F401
+from _browser import at_rest, events_of
 from _problems import problem
 from _waits import wait_for
 from test_lab_page import LAM, solved
@@ -34,7 +34,7 @@ def race() -> Race:
 
 
 @pytest.fixture
-def page(race: Race, chromium: Any, tmp_path: Path) -> Iterator[Any]:  # noqa: F811
+def page(race: Race, chromium: Any, tmp_path: Path) -> Iterator[Any]:
     mv.save_html(race, tmp_path / "race.html")
     opened = chromium.new_page()
     errors, asked = [], []
@@ -138,7 +138,7 @@ def test_axes_and_solvers_can_be_chosen_and_pages_are_dark_where_they_are(page: 
     assert page.locator(".plot").first.is_visible()
 
 
-def test_the_start_of_a_race_of_three_kernels_is_dragged_in_its_page(chromium: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_the_start_of_a_race_of_three_kernels_is_dragged_in_its_page(chromium: Any, tmp_path: Path) -> None:
     path, scenario = tmp_path / "three.html", load_scenario("three-kernels")
     path.write_text(race_page(recording(scenario.name), problem=scenario.recipe.prepare().problem), encoding="utf-8")
     opened, errors = chromium.new_page(), []
@@ -153,7 +153,7 @@ def test_the_start_of_a_race_of_three_kernels_is_dragged_in_its_page(chromium: A
     opened.close()
 
 
-def test_a_laboratory_is_drawn_anew_at_every_position_of_its_knob(chromium: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_a_laboratory_is_drawn_anew_at_every_position_of_its_knob(chromium: Any, tmp_path: Path) -> None:
     grid, places = solved(LAM)
     path = tmp_path / "lab.html"
     path.write_text(lab_page(grid, places), encoding="utf-8")

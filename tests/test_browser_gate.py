@@ -18,10 +18,10 @@ from _waits import PATIENCE, wait_for
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(params=[pytest.param("1", marks=pytest.mark.product), "2"])
-def gated(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[str]:
+@pytest.fixture(scope="module", params=[pytest.param("1", marks=pytest.mark.product), "2"])
+def gated(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[str]:
     """The address of a fresh ``mklviz serve`` with a code, by one process or several."""
-    port, log = free_port(), tmp_path / "server.log"
+    port, log = free_port(), tmp_path_factory.mktemp("gated") / "server.log"
     words = ["serve", "--no-show", "--port", str(port), "--address", "127.0.0.1", "--code", "blackboard"]
     words += ["--num-procs", request.param]
     with log.open("w") as file:
@@ -70,7 +70,7 @@ def test_who_gives_the_code_has_a_complete_page_in_which_nothing_that_a_person_d
         pages.close()
 
 
-@pytest.mark.parametrize("gated", ["2"], indirect=True)
+@pytest.mark.parametrize("gated", ["2"], indirect=True, scope="module")
 def test_a_visitor_sees_his_own_races_and_his_switch_is_for_his_own_browser(chromium: Any, gated: str) -> None:
     """The recipe of a link stands in for A's own."""
     race, contexts = "recipe=data=heart;solvers=level;max-iter=20", [new_page(chromium).context for _ in "AB"]

@@ -49,14 +49,6 @@ def leave(app: App) -> None:
     app.until(lambda: app.page.evaluate(BOX) is None, "the box to go")
 
 
-def raced(open_app: Open, width: int = 1280) -> App:
-    app = open_app(solvers="silp,level,spg", iterations=40, width=width)
-    app.page.keyboard.press("Space")  # on a phone Run is put away
-    app.until_finished()
-    app.settled()
-    return app
-
-
 def no_value_before_a_branch(app: App) -> None:
     """Read the curves before and behind the step at which one begins."""
     app.page.get_by_role("tab", name="Race").click()
@@ -80,8 +72,8 @@ FIGURES = {
 }
 
 
-def test_every_curve_of_the_laboratory_is_read_beside_the_mouse(open_app: Open) -> None:
-    app = raced(open_app)
+def test_every_curve_of_the_laboratory_is_read_beside_the_mouse(raced: App) -> None:
+    app = raced
     for tab, (figure, axis, names, bars) in FIGURES.items():
         app.page.get_by_role("tab", name=tab).click()
         box = read(app, figure, 0.15, 0.5, lambda box, names=names: set(box["said"][1::2]) == names)
@@ -99,7 +91,10 @@ def test_every_curve_of_the_laboratory_is_read_beside_the_mouse(open_app: Open) 
 
 
 def test_the_box_stays_in_a_window_that_is_narrower_than_two_of_it(open_app: Open) -> None:
-    app = raced(open_app, width=390)
+    app = open_app(solvers="silp,level,spg", iterations=40, width=390)
+    app.page.keyboard.press("Space")  # on a phone Run is put away
+    app.until_finished()
+    app.settled()
     for across in (0.05, 0.5, 0.95):
         for down in (0.1, 0.9):
             read(app, "weights-silp", across, down, lambda box: len(box["said"]) > 10 and box["whole"])

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _browser import ROOT, chromium  # noqa: F401
+from _browser import ROOT
 
 pytestmark = pytest.mark.browser
 
@@ -25,7 +25,7 @@ HOST = "https://host.example/mklviz/"
 def test_an_address_of_nothing_leads_on_from_any_depth(
     asked: str,
     versions: list[str],
-    chromium: Any,  # noqa: F811
+    chromium: Any,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from _browser import at_rest, chromium, events_of, middle, new_page  # noqa: F401
+from _browser import at_rest, events_of, middle, new_page
 from _waits import wait_for
 
 import mklviz as mv
@@ -77,7 +77,7 @@ class Playground:
 
 
 @pytest.fixture(scope="module")
-def shared(chromium: Any, file: Path) -> Iterator[Playground]:  # noqa: F811
+def shared(chromium: Any, file: Path) -> Iterator[Playground]:
     page = new_page(chromium, reduced_motion="reduce")
     yield Playground(page, file)
     page.context.close()
@@ -162,7 +162,7 @@ def test_the_surface_is_what_the_svm_decides(playground: Playground) -> None:
 
 @pytest.mark.parametrize("touch", [False, True])
 def test_the_start_and_a_point_are_dragged_and_taken_back(
-    chromium: Any,  # noqa: F811
+    chromium: Any,
     file: Path,
     touch: bool,
 ) -> None:

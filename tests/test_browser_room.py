@@ -19,13 +19,34 @@ SEEN = "(figure) => Bokeh.index.find_one(figure)?.el?.getBoundingClientRect().he
 BOTTOM = "(figure) => Bokeh.index.find_one(figure)?.el?.getBoundingClientRect().bottom ?? 0"
 FONT = "(figure) => figure.below[0].major_label_text_font_size"
 
+SMALL_TYPE = r"""() => {
+  const all = [], walk = (root) => {
+    for (const node of root.querySelectorAll("*")) { all.push(node); if (node.shadowRoot) walk(node.shadowRoot) }
+  }
+  walk(document)
+  const seen = (node) => {
+    const {x, width, height} = node.getBoundingClientRect(), look = getComputedStyle(node)
+    return x >= 0 && width > 0 && height > 0 && look.visibility !== "hidden" && look.clipPath === "none"
+  }
+  const written = (node) => [...node.childNodes].some((part) => part.nodeType === 3 && part.textContent.trim())
+  const behind = (node) => getComputedStyle(node, "::after")  // such as the sign of a help
+  const small = (node) => (written(node) && parseFloat(getComputedStyle(node).fontSize) < 20)
+    || (/\w|\?/.test(behind(node).content.replace("none", "")) && behind(node).display !== "none"
+      && parseFloat(behind(node).fontSize) < 20)
+  return all.filter((node) => !["STYLE", "SCRIPT", "OPTION"].includes(node.tagName) && seen(node) && small(node))
+    .map((node) => `${getComputedStyle(node).fontSize} ${node.textContent.trim().slice(0, 40)}`)
+}"""
+UNCUT = "(node) => node.scrollHeight <= node.clientHeight && node.scrollWidth <= node.clientWidth"
+
 
 def seen(app: App) -> dict[str, float]:
     """Return the heights of the figures that can be seen, by name."""
     return {name: height for name, height in app.figures(".", SEEN).items() if height > 0}
 
 
-def test_a_projector_shows_objective_and_weights_alone_and_large_and_then_all_is_back(open_app: Open) -> None:
+def test_a_projector_shows_objective_and_weights_alone_and_each_tab_in_large_type_and_then_all_is_back(
+    open_app: Open,
+) -> None:
     app = open_app(solvers="level,silp,spg,pgd", iterations=12, height=720)
     app.press("Run")
     app.until_finished()
@@ -47,6 +68,17 @@ def test_a_projector_shows_objective_and_weights_alone_and_large_and_then_all_is
     assert min(heights.values()) >= 160
     assert heights["objective"] > 1.8 * before["objective"]
     app.screenshot("projector-1280")
+    header = app.page.get_by_role("banner")
+    status, run = header.get_by_role("status"), header.get_by_role("button", name="Run")
+    app.race_again(run.click)
+    app.until(lambda: status.inner_text() == "All 4 solvers have finished.", "the end in the header")
+    app.until(lambda: status.evaluate(UNCUT), "a sentence in the header that is not cut")
+    for tab in ("Timeline", "Geometry", "Your mix", "Model", "Knobs", "Stopping", "Sweep", "Runs", "Share", "Race"):
+        app.page.get_by_role("tab", name=tab, exact=True).click()
+        app.until(lambda: app.page.evaluate(SMALL_TYPE) == [], f"large type in the tab {tab}")
+        low = app.still(lambda: {name: high for name, high in seen(app).items() if high < 160}, f"the figures of {tab}")
+        assert low == {}, tab
+        run.wait_for()
     switch.uncheck()
     app.until(lambda: seen(app) == before, "all figures again")
     app.until(lambda: set(app.figures("^objective$", FONT).values()).isdisjoint({"20.4px"}), "the usual type")
@@ -54,8 +86,8 @@ def test_a_projector_shows_objective_and_weights_alone_and_large_and_then_all_is
     app.until(lambda: "projector" not in app.page.url, "the address")
 
 
-def test_a_question_mark_opens_the_list_of_keys_and_escape_closes_it(open_app: Open) -> None:
-    app = open_app(solvers="level,spg", iterations=5)
+def test_a_question_mark_opens_the_list_of_keys_and_escape_closes_it(raced: App) -> None:
+    app, whole = raced, raced.points()
     reset = app.button("Reset zoom")
     reset.focus()
     app.page.keyboard.press("?")
@@ -63,18 +95,18 @@ def test_a_question_mark_opens_the_list_of_keys_and_escape_closes_it(open_app: O
     dialog.wait_for()
     app.until(lambda: app.page.evaluate(FOCUS) == "Close", "the focus in the list")
     assert "run, pause or resume" in dialog.inner_text()
-    app.page.keyboard.press("s")  # is not heard behind it
+    app.page.keyboard.press("r")  # is not heard behind it
     app.page.keyboard.press("Escape")
     dialog.wait_for(state="hidden")
     app.until(lambda: app.page.evaluate(FOCUS) == "Reset zoom", "the focus where it was")
-    assert app.status.startswith("Press Run")
+    assert app.still(app.points, "the race") == whole
     app.button("Keys").click()
     dialog.wait_for()
     app.screenshot("keys-1280")
     dialog.get_by_role("button", name="Close").click()
     dialog.wait_for(state="hidden")
     app.page.locator("body").click(position={"x": 640, "y": 700})
-    app.page.keyboard.press(" ")
+    app.race_again(lambda: app.page.keyboard.press(" "))
     app.until_finished()
 
 
@@ -90,62 +122,20 @@ def grey(app: App) -> dict[str, int]:
     return found
 
 
-def test_a_pinned_race_is_grey_behind_the_next_until_it_is_taken_off(open_app: Open) -> None:
-    app = open_app(solvers="level,spg", iterations=8)
-    app.press("Run")
-    app.until_finished()
-    app.settled()
+def test_a_pinned_race_is_grey_behind_the_next_until_it_is_taken_off(raced: App) -> None:
+    app = raced
     app.page.get_by_role("tab", name="Runs").click()
     app.page.get_by_role("checkbox", name="Choose Heart").first.check()
     app.press("Draw in grey")
     app.page.get_by_role("tab", name="Race").click()
     app.race_again()
-    app.until(lambda: len(grey(app)) == 2, "two grey lines")
+    app.until(lambda: len(grey(app)) == 3, "a grey line of each")
     app.until_finished()
     app.settled()
-    app.until(lambda: grey(app) == {"Level (Heart)": 9, "SPG (Heart)": 9}, "whole grey lines")
+    app.until(
+        lambda: grey(app) == dict.fromkeys(("SILP (Heart)", "Level (Heart)", "SPG (Heart)"), 41), "whole grey lines"
+    )
     app.screenshot("pinned-1280")
     app.page.get_by_role("button", name="Take off the pinned race Heart").click()
     app.until(lambda: grey(app) == {}, "no grey line")
-    app.until(lambda: len(app.points()) == 2, "the race to be there still")
-
-
-SMALL_TYPE = r"""() => {
-  const all = [], walk = (root) => {
-    for (const node of root.querySelectorAll("*")) { all.push(node); if (node.shadowRoot) walk(node.shadowRoot) }
-  }
-  walk(document)
-  const seen = (node) => {
-    const {x, width, height} = node.getBoundingClientRect(), look = getComputedStyle(node)
-    return x >= 0 && width > 0 && height > 0 && look.visibility !== "hidden" && look.clipPath === "none"
-  }
-  const written = (node) => [...node.childNodes].some((part) => part.nodeType === 3 && part.textContent.trim())
-  const behind = (node) => getComputedStyle(node, "::after")  // such as the sign of a help
-  const small = (node) => (written(node) && parseFloat(getComputedStyle(node).fontSize) < 20)
-    || (/\w|\?/.test(behind(node).content.replace("none", "")) && behind(node).display !== "none"
-      && parseFloat(behind(node).fontSize) < 20)
-  return all.filter((node) => !["STYLE", "SCRIPT", "OPTION"].includes(node.tagName) && seen(node) && small(node))
-    .map((node) => `${getComputedStyle(node).fontSize} ${node.textContent.trim().slice(0, 40)}`)
-}"""
-UNCUT = "(node) => node.scrollHeight <= node.clientHeight && node.scrollWidth <= node.clientWidth"
-HIGH = "(figure) => Bokeh.index.find_one(figure)?.el?.getBoundingClientRect().height ?? 0"
-
-
-def test_on_a_projector_every_tab_can_be_read_from_the_last_row(open_app: Open) -> None:
-    app = open_app(solvers="level,silp", iterations=12)
-    app.page.set_viewport_size({"width": 1280, "height": 720})
-    app.page.get_by_role("switch", name="Projector").click()
-    run = app.page.get_by_role("banner").get_by_role("button", name="Run")
-    run.click()
-    app.until_finished()
-    status = app.page.get_by_role("banner").get_by_role("status")
-    app.until(lambda: status.inner_text() == "All 2 solvers have finished.", "the end in the header")
-    app.until(lambda: status.evaluate(UNCUT), "a sentence in the header that is not cut")
-    for tab in ("Race", "Timeline", "Geometry", "Your mix", "Model", "Knobs", "Stopping", "Sweep", "Runs", "Share"):
-        app.page.get_by_role("tab", name=tab, exact=True).click()
-        app.until(lambda: app.page.evaluate(SMALL_TYPE) == [], f"large type in the tab {tab}")
-        low = app.still(
-            lambda: {n: h for n, h in app.figures(".", HIGH).items() if 0 < h < 160}, f"the figures of {tab}"
-        )
-        assert low == {}, tab
-        run.wait_for()
+    app.until(lambda: len(app.points()) == 3, "the race to be there still")

@@ -3,66 +3,17 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
-from _browser import App, chromium, open_app, server  # noqa: F401
+from _browser import App, Pages
 
 pytestmark = pytest.mark.browser
-RACE = {"solvers": "level,spg", "iterations": 12}
 
 
-def finished(open_app: Callable[..., App]) -> App:  # noqa: F811
-    app = open_app(**RACE)
-    app.press("Run")
-    app.until_finished()
-    return app
-
-
-def test_files_of_a_race_arrive_and_open_again(open_app: Callable[..., App], tmp_path: Path) -> None:  # noqa: F811
-    app = finished(open_app)
-    app.page.get_by_role("tab", name="Share").click()
-    for button, ending in (("Page (HTML)", "html"), ("Runs (zip)", "zip")):
-        with app.page.expect_download() as download:
-            app.press(button)
-        download.value.save_as(tmp_path / f"race.{ending}")
-    assert "<h1>A race on Heart</h1>" in (tmp_path / "race.html").read_text(encoding="utf-8")
-    with zipfile.ZipFile(tmp_path / "race.zip") as archive:
-        assert sorted(archive.namelist()) == ["level.mklrun.npz", "spg.mklrun.npz"]
-    app.page.get_by_role("tab", name="Runs").click()
-    app.page.get_by_text("Open a file of runs").wait_for()
-    app.page.locator("input[type=file]:not([multiple])").last.set_input_files(tmp_path / "race.zip")
-    race_tab = app.page.get_by_role("tab", name="Race")
-    app.until(lambda: race_tab.get_attribute("aria-selected") == "true", "the race of the file in the tabs")
-    app.until_finished()
-    app.page.get_by_role("tab", name="Runs").click()
-    app.page.get_by_role("listitem").filter(has_text="SPG").first.wait_for()
-
-
-def test_a_link_opens_set_up_tab_and_locks(open_app: Callable[..., App]) -> None:  # noqa: F811
-    app = finished(open_app)
-    app.page.get_by_role("tab", name="Share").click()
-    app.page.get_by_role("checkbox", name="set-up locked").check()
-    app.choose("opens at", "Timeline")
-    link = app.page.locator("p.link a").last
-    href = partial(link.get_attribute, "href")
-    app.until(lambda: all(word in str(href()) for word in ("lock=all", "tab=timeline")), "the link")
-    address = link.get_attribute("href").replace("/_served?", "/explorer?")
-    app.page.goto(address)
-    app.button("Run").wait_for()
-    app.page.locator("#loader").wait_for(state="hidden")
-    app.page.get_by_role("tab", name="Timeline", selected=True).wait_for()
-    app.page.get_by_text("Locked by the link: scenario, data, kernels").wait_for()
-    app.until(lambda: app.page.locator(".group[inert]").count() == 6, "the groups that are locked")
-    assert "data%3Dheart" in address
-
-
-def test_what_is_copied_without_encryption_can_be_pasted_and_a_page_is_printed_whole(
-    open_app: Callable[..., App],  # noqa: F811
-) -> None:
-    app = finished(open_app)
+def test_what_is_copied_without_encryption_can_be_pasted_and_a_page_is_printed_whole(raced: App) -> None:
+    app = raced
     page = app.page
     page.get_by_role("tab", name="Share").click()
     page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
@@ -86,3 +37,43 @@ def test_what_is_copied_without_encryption_can_be_pasted_and_a_page_is_printed_w
     height = "document.documentElement.scrollHeight"
     app.until(lambda: page.evaluate(height) > max(below), "a page that is not cut off below the window")
     page.emulate_media(media="screen")
+    page.evaluate("document.querySelector('#paste').remove()")
+
+
+def test_a_link_opens_set_up_tab_and_locks(raced: App) -> None:
+    app = raced
+    app.page.get_by_role("tab", name="Share").click()
+    app.page.get_by_role("checkbox", name="set-up locked").check()
+    app.choose("opens at", "Timeline")
+    link = app.page.locator("p.link a").last
+    href = partial(link.get_attribute, "href")
+    app.until(lambda: all(word in str(href()) for word in ("lock=all", "tab=timeline")), "the link")
+    address = link.get_attribute("href").replace("/_served?", "/explorer?")
+    pages = Pages(app.page.context)
+    opened = pages.open(address).page
+    opened.get_by_role("tab", name="Timeline", selected=True).wait_for()
+    opened.get_by_text("Locked by the link: scenario, data, kernels").wait_for()
+    app.until(lambda: opened.locator(".group[inert]").count() == 6, "the groups that are locked")
+    pages.close()
+    assert not pages.errors, "\n".join(pages.errors)
+    assert "data%3Dheart" in address
+
+
+def test_files_of_a_race_arrive_and_open_again(raced: App, tmp_path: Path) -> None:  # the last: they take its place
+    app = raced
+    app.page.get_by_role("tab", name="Share").click()
+    for button, ending in (("Page (HTML)", "html"), ("Runs (zip)", "zip")):
+        with app.page.expect_download() as download:
+            app.press(button)
+        download.value.save_as(tmp_path / f"race.{ending}")
+    assert "<h1>A race on Heart</h1>" in (tmp_path / "race.html").read_text(encoding="utf-8")
+    with zipfile.ZipFile(tmp_path / "race.zip") as archive:
+        assert sorted(archive.namelist()) == ["level.mklrun.npz", "silp.mklrun.npz", "spg.mklrun.npz"]
+    app.page.get_by_role("tab", name="Runs").click()
+    app.page.get_by_text("Open a file of runs").wait_for()
+    app.page.locator("input[type=file]:not([multiple])").last.set_input_files(tmp_path / "race.zip")
+    race_tab = app.page.get_by_role("tab", name="Race")
+    app.until(lambda: race_tab.get_attribute("aria-selected") == "true", "the race of the file in the tabs")
+    app.until_finished()
+    app.page.get_by_role("tab", name="Runs").click()
+    app.page.get_by_role("listitem").filter(has_text="SPG").first.wait_for()

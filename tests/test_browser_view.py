@@ -24,19 +24,16 @@ FLAT_FROM = 30  # points of a long race, from which on its objectives lie too fl
 MAIN = "^(objective|gap|step|active)$"
 
 
-def test_the_legend_hides_a_solver_in_every_figure_and_the_axis_changes_in_all(open_app: Open) -> None:
-    app = open_app(solvers="level,silp", iterations=12)
-    app.press("Run")
-    app.until_finished()
-    app.settled()
+def test_the_legend_hides_a_solver_in_every_figure_and_the_axis_changes_in_all(raced: App) -> None:
+    app = raced
     names = app.still(lambda: app.figures(MAIN, VISIBLE), "the lines of every figure")
     assert set(names) == {"objective", "gap", "step", "active"}
-    assert all(set(shown) == {"run-level", "run-silp"} for shown in names.values())
+    assert all(set(shown) == {"run-level", "run-silp", "run-spg"} for shown in names.values())
 
     legend = app.page.get_by_role("group", name="Solvers shown")
     silp = legend.get_by_role("button", name="SILP")
     silp.click()
-    app.until(lambda: all(set(v) == {"run-level"} for v in app.figures(MAIN, VISIBLE).values()), "SILP to be hidden")
+    app.until(lambda: all("run-silp" not in v for v in app.figures(MAIN, VISIBLE).values()), "SILP to be hidden")
     app.until(lambda: silp.get_attribute("aria-pressed") == "false", "its button to be up")
     app.until(lambda: app.page.locator('tr[data-run="silp"].hidden-run').count() == 1, "its row to be grey")
     silp.click()
@@ -86,11 +83,8 @@ def test_a_zoom_holds_still_while_data_arrive_until_it_is_reset(open_app: Open) 
     app.until(lambda: app.figures("^objective$", RANGES)["objective"][3] < 10, "objectives above the best bound")
 
 
-def test_a_zoom_stays_with_another_theme_and_other_scales_until_it_is_reset(open_app: Open) -> None:
-    app = open_app(solvers="level,silp", iterations=12)
-    app.press("Run")
-    app.until_finished()
-    app.settled()
+def test_a_zoom_stays_with_another_theme_and_other_scales_until_it_is_reset(raced: App) -> None:
+    app = raced
     whole = app.still(lambda: app.figures(MAIN, RANGES), "ranges that stay", quiet=0.5)
     app.drag(0, (0.4, 0.3), (0.7, 0.6))
     app.until(lambda: app.figures("^objective$", ZOOMED)["objective"], "the zoom")

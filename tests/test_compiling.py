@@ -39,7 +39,7 @@ print(sum(entry.is_start for _, entry in counted.buffer))
 """
 
 
-@pytest.mark.full  # nobody shares what it compiles
+@pytest.mark.product  # nobody shares what it compiles
 def test_the_first_race_compiles_no_more_than_it_did(tmp_path: Path) -> None:
     """103 functions, where it was 167 with NumPy's reductions and fancy indexing; numba's own differ by its version."""
     settings = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}

@@ -95,14 +95,14 @@ def packed(contents: Members) -> bytes:
     return file.getvalue()
 
 
-def as_member(values: np.ndarray) -> bytes:
+def npy(values: Any) -> bytes:
     file = io.BytesIO()
     np.save(file, values)
     return file.getvalue()
 
 
 def with_header(contents: Members, told: Any) -> bytes:
-    return packed(contents | {"header.npy": as_member(np.frombuffer(json.dumps(told).encode(), np.uint8))})
+    return packed(contents | {"header.npy": npy(np.frombuffer(json.dumps(told).encode(), np.uint8))})
 
 
 def header_of(contents: Members) -> dict[str, Any]:
@@ -147,13 +147,7 @@ def other_columns(contents: Members) -> Iterator[bytes]:
         yield packed({key: kept for key, kept in contents.items() if key != name})
         values = np.load(io.BytesIO(content))
         with np.errstate(all="ignore"):
-            yield from (packed(contents | {name: as_member_of_any(change(values))}) for change in COLUMNS.values())
-
-
-def as_member_of_any(values: np.ndarray) -> bytes:
-    file = io.BytesIO()
-    np.save(file, values, allow_pickle=True)
-    return file.getvalue()
+            yield from (packed(contents | {name: npy(change(values))}) for change in COLUMNS.values())
 
 
 def damages() -> list[bytes]:
@@ -239,12 +233,6 @@ try:
 except (MklvizError, DataError) as error:
     print(peak() - before, error)
 """
-
-
-def npy(values: Any) -> bytes:
-    file = io.BytesIO()
-    np.save(file, values)
-    return file.getvalue()
 
 
 def zipped(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import pickle
 import threading
 from functools import partial
@@ -12,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from _samples import saved as npz
 
 import mklviz as mv
 from mklviz.datasets import DataError, describe_datasets, load_dataset, read_dataset, read_dataset_bytes
@@ -20,12 +20,6 @@ from mklviz.datasets import DataError, describe_datasets, load_dataset, read_dat
 QUICK = [card.name for card in describe_datasets() if card.kind != "fetched" and card.n_samples < 100_000]
 CSV = b"height,weight,kind\n1.5,2,cat\n2.5,-3e1,dog\n0.5,1,cat\n"
 LIBSVM = b"+1 1:0.5 3:2 # a comment\n-1 2:1e-1\n\n+1\n"
-
-
-def npz(**arrays) -> bytes:
-    file = io.BytesIO()
-    np.savez(file, **arrays)
-    return file.getvalue()
 
 
 X, Y = np.arange(8.0).reshape(4, 2), np.array([1, -1, 1, -1])

@@ -17,6 +17,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
+from _browser import free_port
 from _waits import next_round, soon, wait_for
 from bokeh.util.token import generate_jwt_token, generate_session_id, get_session_id
 
@@ -170,13 +171,6 @@ def first_page(port: int) -> bytes:
         return b""
 
     return wait_for(content, "the page")
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
 
 
 def alive(process: int) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from _browser import chromium, new_page  # noqa: F401
+from _browser import new_page
 
 from mklviz.context.cancelling import resolving
 from mklviz.contract import Facts, Iterate, Solver
@@ -144,7 +144,7 @@ def well_defined(solver: Solver, given: Posed, ours: list[Iterate]) -> int:
 
 
 @pytest.fixture(scope="module")
-def page(chromium: Any) -> Any:  # noqa: F811
+def page(chromium: Any) -> Any:
     """An empty page that knows the module."""
     opened = new_page(chromium)
     opened.add_script_tag(type="module", content=f"{MODULE.read_text()}\nglobalThis.steps = steps\n{RACE}")

@@ -388,7 +388,7 @@ FOLDERS = {"jupyterlab": "lab/tree", "notebook": "notebooks"}  # where each open
 IDLE = '.jp-Notebook-ExecutionIndicator[data-status="idle"]'
 
 
-@pytest.fixture(scope="module", params=["jupyterlab", "notebook"])
+@pytest.fixture(scope="module", params=["jupyterlab", pytest.param("notebook", marks=pytest.mark.product)])
 def lab(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
     """A notebook of one slow race, and one of a race at full speed, in a real server: address and folder."""
     import nbformat

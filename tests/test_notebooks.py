@@ -33,7 +33,11 @@ def done(name: str) -> tuple[Any, str]:
     return document, "".join(output["text"] for output in outputs if output.get("name") == "stdout")
 
 
-@pytest.mark.parametrize("name", NAMES)
+# those of half a minute, whose cells run in every documentation, too
+LENGTHY = ("geometry", "large_banks")
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.product] * (n in LENGTHY)) for n in NAMES])
 def test_a_notebook_runs_draws_and_stays_small(name: str) -> None:
     import nbformat
 
@@ -67,6 +71,7 @@ def test_the_pipeline_learns_from_measurements_and_categories() -> None:
     assert len(groups) > 2
 
 
+@pytest.mark.product
 def test_sparse_weights_keep_few_kernels_of_a_large_bank_and_norms_most() -> None:
     _, printed = done("large_banks")
     sparse, dense = (int(count) for count in re.findall(r"(\d+) of [\d,]+ kernels in use", printed))
@@ -74,6 +79,7 @@ def test_sparse_weights_keep_few_kernels_of_a_large_bank_and_norms_most() -> Non
     assert printed.count("The duality gap, ") == 3
 
 
+@pytest.mark.product
 def test_on_a_segment_silp_moves_in_vain_and_level_does_not() -> None:
     document, printed = done("geometry")
     in_vain = dict(re.findall(r"^(SILP|Level) .* full moves, ([\d.]+) undone$", printed, re.MULTILINE))

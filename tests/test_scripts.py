@@ -10,7 +10,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from _browser import chromium  # noqa: F401
 
 ROOT = Path(__file__).resolve().parents[1]
 VIEWS = ROOT / "mklviz" / "views"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import io
 from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import cache
 
 import numpy as np
 import pytest
+from _samples import saved
 
 from mklviz.engine import solver_classes
 from mklviz.errors import ProblemError
@@ -213,9 +213,7 @@ def test_a_change_of_a_control_sets_the_recipe_once(change: Callable[[Sidebar], 
 
 def test_gram_matrices_leave_nothing_to_approximate_in_the_recipe(sidebar: Sidebar) -> None:
     sidebar.kernels.precision.kind.value = "approximate"
-    archive = io.BytesIO()
-    np.savez(archive, grams=np.eye(8)[None], y=np.arange(8) % 2)
-    upload(sidebar, archive.getvalue(), "grams.npz")
+    upload(sidebar, saved(grams=np.eye(8)[None], y=np.arange(8) % 2), "grams.npz")
     assert sidebar.recipe.kernels.approximation is None
     assert sidebar.blocked == ""
 
@@ -489,24 +487,17 @@ def test_a_file_that_cannot_be_used_is_refused_and_the_data_stay(
     assert sidebar.recipe.data.dataset is before is not None
 
 
-def archive(**arrays: object) -> bytes:
-    """Return an archive of arrays."""
-    file = io.BytesIO()
-    np.savez(file, **arrays)  # type: ignore[arg-type]
-    return file.getvalue()
-
-
 def test_a_repair_is_one_click_for_gram_matrices_and_distances_have_families(sidebar: Sidebar) -> None:
     kernels, y = sidebar.kernels, np.arange(8) % 2
     assert not kernels.repair.visible
-    upload(sidebar, archive(grams=np.eye(8), y=y), "grams.npz")
+    upload(sidebar, saved(grams=np.eye(8), y=y), "grams.npz")
     assert kernels.repair.visible
     assert not kernels.families.visible
     kernels.repair.value = "flip"
     assert sidebar.recipe is not None
     assert sidebar.recipe.kernels.repair == "flip"
     away = np.abs(np.subtract.outer(np.arange(8.0), np.arange(8.0)))
-    upload(sidebar, archive(D=away, y=y), "distances.npz")
+    upload(sidebar, saved(D=away, y=y), "distances.npz")
     assert kernels.families.visible
     assert kernels.size.object == "10 kernels of 1 distance matrix"
     assert sidebar.blocked == ""
@@ -514,7 +505,7 @@ def test_a_repair_is_one_click_for_gram_matrices_and_distances_have_families(sid
 
 def test_views_are_offered_where_the_data_have_some(sidebar: Sidebar) -> None:
     rng, y = np.random.default_rng(0), np.arange(20) % 2
-    upload(sidebar, archive(sound=rng.normal(size=(20, 2)), picture=rng.normal(size=(20, 3)), y=y), "views.npz")
+    upload(sidebar, saved(sound=rng.normal(size=(20, 2)), picture=rng.normal(size=(20, 3)), y=y), "views.npz")
     (row, *_) = sidebar.kernels.rows
     assert "each view" in row.on.options
     row.on.value = "views"

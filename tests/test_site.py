@@ -311,8 +311,12 @@ def test_every_mark_of_an_output_follows_a_block_of_python() -> None:
         assert text.count("<!-- output -->") == len(re.findall(r"^```\n<!-- output -->$", text, re.MULTILINE)), page
 
 
+LENGTHY = ("plot.md",)  # whose pictures test_plot draws, too
+NOT_RUN = [page for page in EXAMPLES if "<!-- output -->" not in TEXTS[page]]
+
+
 @pytest.mark.full
-@pytest.mark.parametrize("page", [page for page in EXAMPLES if "<!-- output -->" not in TEXTS[page]])
+@pytest.mark.parametrize("page", [pytest.param(p, marks=[pytest.mark.product] * (p in LENGTHY)) for p in NOT_RUN])
 def test_the_examples_of_a_page_that_is_not_run_for_its_outputs_run_as_they_stand(page: str, tmp_path: Path) -> None:
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     done = subprocess.run(
