@@ -413,7 +413,7 @@ def test_every_test_says_what_it_expects() -> None:
 
 
 BUDGET = {  # lines and files (.py, .js, .css, .sh)
-    ".ci": (1766, 18),
+    ".ci": (1768, 18),
     "apps": (8, 2),
     "benchmark_mkl": (313, 7),
     "datasets": (5734, 41),
@@ -438,7 +438,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views": (30, 1),
     "mklviz/views/chart": (2043, 10),
     "mklviz/views/explorer": (1856, 10),
-    "mklviz/views/export": (2550, 16),
+    "mklviz/views/export": (2542, 16),
     "mklviz/views/form": (1178, 6),
     "mklviz/views/geometry": (839, 4),
     "mklviz/views/history": (607, 5),
@@ -456,7 +456,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (559, 3),
     "mklviz/views/tabs": (2428, 12),
     "solvers": (6233, 28),
-    "tests": (50373, 229),
+    "tests": (50322, 229),
 }
 
 
