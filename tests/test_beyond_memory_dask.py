@@ -74,13 +74,24 @@ def test_a_bank_on_a_cluster_gives_the_bits_of_the_one_on_disk(client: Any) -> N
         lambda one: one.products(v, asked),
         lambda one: one.combine(weights),
         lambda one: one.cross(X[:5]).apply(weights, v),
-        lambda one: one.part(asked, some).cross(X[:5]).combine(weights[asked]),
+        lambda one: one.cross(X[:5]).combine(weights),
+        lambda one: one.narrowed().quad(v),
+        lambda one: one.part(asked, some[::-1]).cross(X[:5]).combine(weights[asked]),
         lambda one: gram_on(one, weights, some),
         lambda one: (one.trace_errors, one.frobenius_errors),
     ):
         np.testing.assert_array_equal(of(there), of(here))
     with pytest.raises(KernelError, match="cannot be sent elsewhere"):
         pickle.dumps(there)
+
+
+def _where() -> str:
+    return bank(LAZY).backend
+
+
+def test_within_a_task_factors_stand_on_disk(client: Any) -> None:
+    """Chunks that were asked of the cluster there would wait for the thread of the task."""
+    assert "on disk" in client.submit(_where).result(600)
 
 
 @pytest.mark.parametrize("loss", [Hinge(3.0), Logistic(3.0), Squared(3.0)], ids=lambda loss: type(loss).__name__)

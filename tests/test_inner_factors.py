@@ -116,17 +116,17 @@ class Count:
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.steps = self.looks = 0
-        sweep, measure = factors.sweep, factors.HingeFactors._measure
+        swept, measure = factors.swept, factors.HingeFactors._measure
 
-        def counted_sweep(rows, order, *rest):  # type: ignore[no-untyped-def]
+        def counted_steps(rows, order, *rest):  # type: ignore[no-untyped-def]
             self.steps += len(order)
-            return sweep(rows, order, *rest)
+            return swept(rows, order, *rest)
 
         def counted_look(inner, *rest):  # type: ignore[no-untyped-def]
             self.looks += 1
             return measure(inner, *rest)
 
-        patch.setattr(factors, "sweep", counted_sweep)
+        patch.setattr(factors, "swept", counted_steps)
         patch.setattr(factors.HingeFactors, "_measure", counted_look)
 
 

@@ -110,7 +110,7 @@ def swept(
 
     `box`: y, C, q, rho; `columns`: w and its runs; `length`: variables between two checkpoints.
     """
-    g, beta, state = (np.require(one, requirements="W") for one in where)  # what is sent may be for reading only
+    g, beta, state = (np.array(one) for one in where)  # of what was sent, which a worker may be asked for again
     for start in range(0, len(order), length):
         checkpoint()
         _sweep(rows, order[start : start + length], *box, *columns, g, beta, state)

@@ -421,7 +421,7 @@ class NystromCross(Cross):
         part, stop = self.part, len(self) if stop is None else stop
         rows = part.rows if part.samples is None else part.rows[part.samples]
         weighted = self._coordinates(part.spread(weights), start, stop)
-        return np.asarray(weighted @ rows.T.astype(np.float64))
+        return np.asarray(weighted @ rows.astype(np.float64).T)
 
     def apply(self, weights: Array, signed: Array) -> Array:
         """Return ``K_d(new, samples) signed``, (n_new,) or (n_new, c)."""

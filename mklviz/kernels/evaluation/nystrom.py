@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, lapack, solve_triangular
 
-from mklviz.context.cancelling import checkpoint
+from mklviz.context.cancelling import checkpoint, interruptible
 from mklviz.errors import KernelError
 from mklviz.kernels.evaluation.builder import Progress
 from mklviz.kernels.evaluation.checks import sample_scales
@@ -311,10 +311,11 @@ class NystromBuilder:
         """Return the same on a Dask cluster: X is the Dask array of the samples."""
         factors: Any = ClusterFactors(client, X, self.maps.width, factors_of, self.maps)
         diagonals: list[Array] = []
-        for sums in each(factors, _squares):
-            diagonals += sums
-            share = len(diagonals) * CHUNK / len(self.points)
-            self._report(SHARE_OF_LANDMARKS + (1.0 - SHARE_OF_LANDMARKS) * min(share, 1.0))
+        share, length = 0.0, chunk_length(self.maps.width) / len(self.points)
+        with interruptible(lambda: self._report(SHARE_OF_LANDMARKS + (1.0 - SHARE_OF_LANDMARKS) * share)):
+            for sums in each(factors, _squares):
+                diagonals += sums
+                share = min(share + length, 1.0)
         return factors, self._accuracy(factors, diagonals)
 
     def _accuracy(self, factors: Factors, diagonals: list[Array]) -> Accuracy:

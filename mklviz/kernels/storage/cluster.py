@@ -6,14 +6,17 @@ samples. Chunks, and the order in which what they give is added, do not depend o
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import wait
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mklviz.context.blas import one_blas_thread
 from mklviz.context.cancelling import checkpoint
@@ -25,7 +28,6 @@ from mklviz.typing import Array, Indices
 
 AHEAD = 64  # chunks that are asked for before the first of them has answered
 LOOK_SECONDS = 0.2  # between two questions whether the work is still wanted
-FETCH_SECONDS = 30.0  # for a result that is there
 
 Result = TypeVar("Result")
 
@@ -33,9 +35,13 @@ Result = TypeVar("Result")
 def client_for(X: Any) -> Any:
     """Return the client of the Dask cluster on which a Dask array is computed; None where there is none."""
     distributed = sys.modules.get("distributed")  # whoever has a client has imported it
-    if distributed is not None and is_dask(X):
-        with suppress(ValueError):
-            return distributed.Client.current()
+    if distributed is None or not is_dask(X):
+        return None
+    with suppress(ValueError):
+        distributed.get_worker()
+        return None  # within a task, which would wait for the thread that it takes
+    with suppress(ValueError):
+        return distributed.Client.current()
     return None
 
 
@@ -69,6 +75,10 @@ class ClusterFactors:
     def __len__(self) -> int:
         return self.shape[0]
 
+    def astype(self, dtype: DTypeLike, copy: bool = False) -> Any:
+        """Return the same in single precision; in double an array of all rows."""
+        return self if np.dtype(dtype).itemsize == self.itemsize else self[np.arange(len(self))].astype(dtype)
+
     def __reduce__(self) -> str:
         raise KernelError("Factors on a Dask cluster cannot be sent elsewhere: solve where their bank was built.")
 
@@ -92,14 +102,16 @@ class ClusterFactors:
         return self._answer(self._asked(start, work, *arguments))
 
     def __getitem__(self, index: Any) -> Factors:
-        """Return some rows, ascending, as an array; or ``np.ix_(rows, columns)`` of it."""
-        which, columns = (one.ravel() for one in index) if isinstance(index, tuple) else (index, slice(None))
+        """Return some rows as an array; or ``np.ix_(rows, columns)`` of it."""
+        asked, columns = (one.ravel() for one in index) if isinstance(index, tuple) else (index, slice(None))
+        order = np.argsort(asked, kind="stable")
+        which, back = asked[order], np.argsort(order)
         parts = [np.empty((0, self.shape[1]), np.float32)[:, columns]]
         for start in range(0, len(self), self._length):
             some = which[slice(*np.searchsorted(which, (start, start + self._length)))] - start
             if len(some):
                 parts.append(self.at(start, _taken, some, columns))
-        return np.concatenate(parts)
+        return np.concatenate(parts)[back]
 
     def _asked(self, start: int, work: Callable[..., Any], *arguments: Any) -> Any:
         with _reached():
@@ -107,15 +119,17 @@ class ClusterFactors:
 
     def _answer(self, future: Any) -> Any:
         """Return what a chunk gave, however often workers are lost meanwhile."""
-        from distributed import wait
-
-        while True:
-            checkpoint()
-            patient = () if future.status == "error" else (TimeoutError,)  # a task may raise one itself
-            with _reached(), suppress(*patient):
-                if future.done():
-                    return future.result(FETCH_SECONDS)
-                wait(future, LOOK_SECONDS)
+        with _reached():
+            coming = self._client.gather(future, asynchronous=True)
+            fetched = asyncio.run_coroutine_threadsafe(coming, self._client.loop.asyncio_loop)
+        try:
+            while not fetched.done():
+                checkpoint()
+                wait([fetched], LOOK_SECONDS)
+        finally:
+            fetched.cancel()  # where it is wanted no more
+        with _reached():
+            return fetched.result()
 
 
 @contextmanager
