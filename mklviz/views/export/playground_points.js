@@ -10,13 +10,14 @@ class PointPicture {
     this.changed = changed
     this.points = []
     this.surface = this.held = null
+    this.width = 0
     this.chosen = -1 // the point that is dragged, or that keys move
     this.adds = 1
     this.canvas = tag("canvas", { tabindex: 0, role: "application", "aria-roledescription": tr("points in a plane") })
     this.said = tag("span", { class: "unseen", "aria-live": "polite" })
     this.root = tag("div", { class: "points" }, this.canvas, this.said)
     this.shades = new OffscreenCanvas(PLACES_SHOWN, PLACES_SHOWN)
-    new ResizeObserver(() => { this.side = Math.round(this.canvas.clientWidth * devicePixelRatio); this.paint() }).observe(this.canvas)
+    new ResizeObserver(() => { this.width = this.canvas.clientWidth; this.paint() }).observe(this.canvas)
     for (const [name, act] of Object.entries({ pointerdown: this.press, pointermove: this.move, pointerup: this.release,
       pointercancel: this.release, keydown: this.key, dblclick: this.remove })) this.canvas.addEventListener(name, act.bind(this))
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw())
@@ -46,7 +47,7 @@ class PointPicture {
   draw() { this.due ??= requestAnimationFrame(() => this.paint()) }
 
   paint() {
-    const { side } = this, pen = this.canvas.getContext("2d")
+    const side = Math.round(this.width * devicePixelRatio), pen = this.canvas.getContext("2d")
     this.due = null
     if (!side) return
     if (this.canvas.width !== side) this.canvas.width = this.canvas.height = side

@@ -17,8 +17,11 @@ const kernelOf = ({ family, on, value }, points) => {
     for (let j = 0; j <= i; j++) K[i * n + j] = K[j * n + i] = of(value, points[i], points[j], axes)
     trace += K[i * n + i]
   }
-  const beside = (lattice) => Float32Array.from({ length: lattice.length * n },
-    (_, at) => of(value, points[at % n], lattice[Math.floor(at / n)], axes) / trace)
+  const beside = (lattice) => {
+    const values = new Float32Array(lattice.length * n)
+    for (let at = 0, l = 0; l < lattice.length; l++) for (let i = 0; i < n; i++) values[at++] = of(value, points[i], lattice[l], axes) / trace
+    return values
+  }
   return { matrix: K.map((entry) => entry / trace), over: (lattice) => over ??= beside(lattice) }
 }
 
