@@ -7,12 +7,17 @@ depends on the callers. Nothing should compute for more than a tenth of a second
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
 from itertools import count
-from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+LOOK_SECONDS = 0.2  # between two questions to who waits for others
 
 Piece = Callable[[int], None]
 T = TypeVar("T")
@@ -61,6 +66,21 @@ def uninterrupted(work: Callable[[], T]) -> T:
     """Return ``work()``, of foreign code that cannot call `checkpoint`, and must write nothing that others read."""
     result: T = _CALLER.get().watch(work)
     return result
+
+
+def awaited(coroutine: Coroutine[Any, Any, T], loop: Any) -> Future[T]:
+    """Return a future that has ended, of a coroutine on the event loop of another thread."""
+    from asyncio import run_coroutine_threadsafe
+    from concurrent.futures import wait
+
+    coming = run_coroutine_threadsafe(coroutine, loop)
+    try:
+        while not coming.done():
+            checkpoint()
+            wait([coming], LOOK_SECONDS)
+    finally:
+        coming.cancel()  # where it is wanted no more
+    return coming
 
 
 def in_pieces(piece: Piece, pieces: int, doing: str) -> None:

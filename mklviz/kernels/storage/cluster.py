@@ -6,12 +6,10 @@ samples. Chunks, and the order in which what they give is added, do not depend o
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import wait
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
@@ -19,7 +17,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from mklviz.context.blas import one_blas_thread
-from mklviz.context.cancelling import checkpoint
+from mklviz.context.cancelling import awaited
 from mklviz.errors import KernelError
 from mklviz.kernels.storage.disk import is_dask
 from mklviz.kernels.storage.passes import Factors, chunk_length
@@ -27,7 +25,6 @@ from mklviz.quoting import message_of
 from mklviz.typing import Array, Indices
 
 AHEAD = 64  # chunks that are asked for before the first of them has answered
-LOOK_SECONDS = 0.2  # between two questions whether the work is still wanted
 
 Result = TypeVar("Result")
 
@@ -119,17 +116,9 @@ class ClusterFactors:
 
     def _answer(self, future: Any) -> Any:
         """Return what a chunk gave, however often workers are lost meanwhile."""
+        ended = awaited(self._client.gather(future, asynchronous=True), self._client.loop.asyncio_loop)
         with _reached():
-            coming = self._client.gather(future, asynchronous=True)
-            fetched = asyncio.run_coroutine_threadsafe(coming, self._client.loop.asyncio_loop)
-        try:
-            while not fetched.done():
-                checkpoint()
-                wait([fetched], LOOK_SECONDS)
-        finally:
-            fetched.cancel()  # where it is wanted no more
-        with _reached():
-            return fetched.result()
+            return ended.result()
 
 
 @contextmanager
