@@ -793,7 +793,7 @@ def test_what_may_be_meant_otherwise_is_said() -> None:
     assert 'Column "zip": "001" is read as 1, and others likewise.' in notes
     assert 'Column "class" tells "Yes", "yes" apart, which differ by capitals alone.' in notes
     assert not any(far in note for note in table(f"age,grade,zip,class\n{lines}", na=["-99"]).notes)
-    assert table("a,b,class\n" + "".join(f"{('0', '-0', '0.0')[i % 3]},{i},{i % 2}\n" for i in range(12))).n_samples == 12
+    assert table("a,b,c\n" + "".join(f"{x},{i},{i}\n" for i, x in enumerate(4 * ["0", "-0", "0.0"]))).n_samples == 12
 
 
 def test_null_of_databases_is_no_name_of_a_column() -> None:
