@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import mode
 from typing import TYPE_CHECKING
 
-from ._cells import NO_NUMBER, in_quotes, is_measured, is_missing, is_number
+from ._cells import NO_NUMBER, in_quotes, is_measured, is_missing, is_number, number
 from ._dataset import DataError
 from ._frame import check_columns, unique_names
 from ._table_options import MOST_ABOVE, FileFacts, TableOptions
@@ -22,6 +22,7 @@ YEAR = re.compile("1[89]\\d\\d|20\\d\\d")
 _KINDS = {"", "c", "continuous", "d", "discrete", "s", "string", "t", "time"}  # of columns, as Orange calls them
 _FLAGS = {"c": "target", "class": "target", "m": "aside", "meta": "aside", "i": "aside", "ignore": "aside"}
 _SUMS = ("total", "totals", "grand total", "sum", "mean", "average", "std", "sd", "summe", "gesamt", "итого")
+_ROUNDED = 0.02  # of a column's spread
 _FLAGGED = re.compile(r"(?!#)([cmi]?)([CDST]?)#(.+)")  # Orange's names in one row, such as mS#name
 
 
@@ -171,7 +172,16 @@ def named(
 
 def _is_footer(frame: pd.DataFrame) -> bool:
     row = frame.iloc[-1].tolist()
-    return [*filter(None, row)] == [row[0]] or (row[0].lower() in _SUMS and frame.iloc[:, 0].eq(row[0]).sum() == 1)
+    return [*filter(None, row)] == [row[0]] or (row[0].lower() in _SUMS and _sums_up(frame))
+
+
+def _sums_up(frame: pd.DataFrame) -> bool:
+    """Whether most numbers of the last row are sums, means or spreads of those above it, but for rounding."""
+    numbers = frame.iloc[:, 1:].map(lambda cell: number(cell, ""))
+    above, last = numbers[~frame.iloc[:, 0].str.lower().isin(_SUMS)], numbers.iloc[-1]
+    spread = above.std().mask(above.std() == 0)
+    far = [(last - each).abs() / spread for each in (above.sum(), above.mean(), spread)]
+    return 2 * sum(min(column) < _ROUNDED for column in zip(*far, strict=True)) > last.notna().sum()
 
 
 def header_is_first(columns: Sequence[Row]) -> bool:

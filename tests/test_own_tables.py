@@ -134,6 +134,8 @@ def test_few_labelled_rows_with_gaps_are_filled_in() -> None:
 VALUES = np.random.default_rng(0).normal(size=(60, 3)).round(3)
 KINDS = (VALUES[:, 0] > 0).astype(int)
 
+MEAN_AND_SPREAD = (*VALUES.mean(axis=0), *VALUES.std(axis=0))
+
 
 def lines(separator: str = ",") -> str:
     return "".join(separator.join([*map(str, row), str(kind)]) + "\n" for row, kind in zip(VALUES, KINDS, strict=True))
@@ -172,7 +174,8 @@ HEADED["class", ""] = KINDS
         "% a b c class\n" + lines(" ").replace("\n", "\n% 9 9 9 9\n", 1),
         "a,b,c,class\n" + lines().replace("\n", "\n#9,9,9,9\n", 1),
         "a,b,c,class\n" + lines().replace("\n", "\na,b,c,class\n", 20),
-        "a,b,c,class\n" + lines() + "Total,9,9,1\n",
+        "a,b,c,class\n" + lines() + "Total,{:.2f},{:.2f},\n".format(*VALUES.sum(axis=0)[1:]),
+        "a,b,c,class\n" + lines() + "Mean,{1:.3f},{2:.3f},\nSD,{4:.3f},{5:.3f},\n".format(*MEAN_AND_SPREAD),
         "a,b,c,class\n" + lines().replace(",", "','").replace("\n", "'\n'").removesuffix("'").join("''")[:-1],
         "".join(f'"{line}"\n' for line in ("a,b,c,class\n" + lines()).splitlines()),
         "".join(f'"{line}"\n' for line in ('""a"",b,c,class\n' + lines()).splitlines()),
@@ -812,7 +815,22 @@ def test_groups_above_names_that_come_again_belong_to_them() -> None:
     assert found.feature_names == ("men age", "men score", "women age", "women score")
 
 
+STATES = ("AL", "AK", "AZ", "CA", "CO", "CT", "DE", "FL", "GA", "HI", "ID", "IL", "ND", "SD")
+POOLING = ("max", "min", "first", "last", "sum", "mean")
+
 ORDINARY = {
+    "a last sample called like a sum": (
+        "state,a,class\n" + "".join(f"{state},{i * i % 7},{i % 2}\n" for i, state in enumerate(STATES)),
+        "class",
+        ("a",),
+        14,
+    ),
+    "two last samples called like sums": (
+        "pooling,a,b\n" + "".join(f"{how},{i * i % 7},{i * 1.5}\n" for i, how in enumerate(POOLING)),
+        "b",
+        ("a",),
+        6,
+    ),
     "a remark of as many words as there are names": (
         "#Exported by\tTool X\tv1a\nclass\tweight\tsize\n" + "".join(f"{i % 2}\t{i}\t{i / 7}\n" for i in range(30)),
         "class",
