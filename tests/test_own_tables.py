@@ -783,6 +783,14 @@ def test_years_in_json_are_columns_where_more_rows_have_names(orient: str, years
 def test_what_is_a_mark_of_remarks_elsewhere_may_begin_a_cell() -> None:
     colours = "colour,a,class\n" + "".join(f"{['#f00', 'red'][i % 2]},{i},{'ab'[i % 3 % 2]}\n" for i in range(20))
     assert (len(table(colours).y), table(colours).feature_names) == (20, ("colour=red", "a"))
+    for words in (("red", "#000", "blue"), ("%5", "x", "y"), ("n1", "#7", "n2")):
+        few = "name,a,class\n" + "".join(f"{words[i % 3]},{i},{'ab'[i % 2]}\n" for i in range(20))
+        assert (len(table(few).y), table(few).feature_names[:-1]) == (
+            20,
+            tuple(f"name={word}" for word in sorted(words)),
+        )
+    shorter = "k,a,class,\n" + "".join(f"#a,{i},u\n" if i % 4 == 0 else f"b,{i},v,\n" for i in range(20))
+    assert len(table(shorter).y) == 20
     texts = "a,text,class\n" + "".join(f'{i},"of {i}\n# in\nit",{"ab"[i % 2]}\n' for i in range(20))
     assert table(texts).table.first[0][1] == "of 0 # in it"
     assert not any("Remarks" in note for note in table(texts).notes)
@@ -819,6 +827,13 @@ STATES = ("AL", "AK", "AZ", "CA", "CO", "CT", "DE", "FL", "GA", "HI", "ID", "IL"
 POOLING = ("max", "min", "first", "last", "sum", "mean")
 
 ORDINARY = {
+    "apostrophes beside words in single quotes": (
+        "note,b,height,class\n"
+        + "".join(f"{('n', chr(39) + '90s')[i % 2]},'v{i % 3}',{i}',{i % 2}\n" for i in range(12)),
+        "class",
+        ("note=n", "b=v0", "b=v1", "b=v2"),
+        12,
+    ),
     "a last sample called like a sum": (
         "state,a,class\n" + "".join(f"{state},{i * i % 7},{i % 2}\n" for i, state in enumerate(STATES)),
         "class",
