@@ -720,6 +720,7 @@ def test_names_behind_a_sign_of_remarks_and_kinds_below_names_are_known() -> Non
 OF_ORANGE = {
     "three rows": "who\tlegs\tcolour\tage\tafter\nstring\td\td\tc\tc\nmeta\t\tclass\t\ti\n",
     "one row": "mS#who\tD#legs\tcD#colour\tage\tiC#after\n",
+    "one row without numbers": "mS#who\tD#legs\tcD#colour\tage\tiD#after\n",
     "two classes": "who\tlegs\tcolour\tage\tafter\ns\td\td\tc\tc\nmeta\t\tclass\t\tclass\n",
 }
 
@@ -737,9 +738,17 @@ def test_kinds_of_orange_may_come_without_roles() -> None:
     lines = "".join(f"{i}.5\t{i % 3}\t{['red', 'blue'][i % 2]}\n" for i in range(20))
     found = table(f"age\tlegs\tcolour\nc\td\td\n\t\t\n{lines}")
     assert (len(found.y), found.feature_names) == (20, ("age", "legs=0", "legs=1", "legs=2"))
+
+
+def test_letters_and_names_that_orange_uses_too_stay_what_they_are() -> None:
     letters = "".join(f"{'cdst'[i % 4]},{'mci'[i % 3]},{'ab'[i % 2]}\n" for i in range(24))
     assert len(table(f"first,second,class\n{letters}").y) == 24
-    assert [name for name, _, _ in table(f"S#1\tS#2\tS#3\n{lines}").table.columns] == ["S#1", "S#2", "S#3"]
+    for first in ("c,t,c\nc,c,c\n", "d,t,t\nc,c,c\n"):
+        genome = first + "".join(f"{'ct'[i % 3 % 2]},{'dt'[i % 2]},{'ct'[i % 2]}\n" for i in range(22))
+        assert len(table(f"p1,p2,class\n{genome}").y) == 24
+    for names in (["S#1", "S#2", "S#3"], ["C#4", "D#4", "D#5"], ["iS#1", "b", "class"]):
+        lines = "".join(f"{i}.5\t{i % 3}\t{'uv'[i % 2]}\n" for i in range(20))
+        assert [name for name, _, _ in table("\t".join(names) + f"\n{lines}").table.columns] == names
 
 
 def test_a_file_of_geo_is_refused_with_what_to_do() -> None:
