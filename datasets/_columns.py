@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_WORDS = 20  # different words of a column that become columns
-_NO_FEATURE = "the file says that it is no feature"
+_NO_FEATURE = "the file says that it is no feature: to use it, take that out of the file"
 _MEAN_MISSING, _FAR = {9, 99, 999, 9999, 99999}, 5  # times as large as other numbers
 ODD = 5  # of so many rows one may hold a word in a column of numbers
 _ID = re.compile(

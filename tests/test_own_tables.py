@@ -731,7 +731,10 @@ def test_what_orange_says_of_columns_is_heeded(names: str) -> None:
     assert (found.feature_names, found.classes) == (("legs=0", "legs=1", "legs=2", "age"), ("blue", "red"))
     assert 'The target is column "colour", as the file says.' in found.notes
     for name in ("who", "after"):
-        assert f'Column "{name}" is set aside: the file says that it is no feature.' in found.notes
+        assert (
+            f'Column "{name}" is set aside: the file says that it is no feature: to use it, take that out of the file.'
+            in found.notes
+        )
 
 
 def test_kinds_of_orange_may_come_without_roles() -> None:
