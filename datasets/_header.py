@@ -22,7 +22,6 @@ YEAR = re.compile("1[89]\\d\\d|20\\d\\d")
 _KINDS = {"", "c", "continuous", "d", "discrete", "s", "string", "t", "time"}  # of columns, as Orange calls them
 _FLAGS = {"c": "target", "class": "target", "m": "aside", "meta": "aside", "i": "aside", "ignore": "aside"}
 _SUMS = ("total", "totals", "grand total", "sum", "mean", "average", "std", "sd", "summe", "gesamt", "итого")
-_ROUNDED = 0.02  # of a column's spread
 _FLAGGED = re.compile(r"(?!#)([cmi]?)([CDST]?)#(.+)")  # Orange's names in one row, such as mS#name
 
 
@@ -184,7 +183,7 @@ def _sums_up(frame: pd.DataFrame) -> bool:
     above, last = numbers[~frame.iloc[:, 0].str.lower().isin(_SUMS)], numbers.iloc[-1]
     spread = above.std().mask(above.std() == 0)
     far = [(last - each).abs() / spread for each in (above.sum(), above.mean(), spread)]
-    return 2 * sum(min(column) < _ROUNDED for column in zip(*far, strict=True)) > last.notna().sum()
+    return 2 * sum(min(column) < 0.02 for column in zip(*far, strict=True)) > last.notna().sum()
 
 
 def header_is_first(columns: Sequence[Row]) -> bool:

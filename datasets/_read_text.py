@@ -113,8 +113,7 @@ def read_text(
 def _rows_alone(text: str, separator: str, above: int) -> tuple[str, list[str]]:
     """Return a text without remarks between its rows, and a note on them; with double quotes where single ones stand.
 
-    Remarks are marked by # or %, and are no rows by their length, by a blank behind the mark, or by a number there
-    where the others begin with one.
+    Remarks are marked by # or %, and no rows by their length, a blank behind the mark, or a number in a column of them.
     """
     plain = [line for line in _first_lines(text)[above:] if line.strip() and not _MARKED.match(line)]
     rows = split(plain, separator) if plain else [[""]]
@@ -126,16 +125,16 @@ def _rows_alone(text: str, separator: str, above: int) -> tuple[str, list[str]]:
         return text, []
     lines, lengths = text.split("\n"), sorted(map(len, rows))
     shortest, longest = lengths[len(rows) // 10], lengths[-1 - len(rows) // 10]  # but for exceptions
+    usual = range(shortest - (shortest > 2), longest + 2)  # the last cell may lack, or be followed by a separator
     numbered = 2 * sum(is_number(row[0]) for row in rows if row) > len(rows)
     quotes = [0, *accumulate(line.count('"') for line in lines)]
     marked = [k for k, line in enumerate(lines) if k > above and _MARKED.match(line) and not quotes[k] % 2]
-    remarks = []
-    for k in marked:
-        (cells,) = split([lines[k]], separator)
-        filled = max(place for place, cell in enumerate(cells, 1) if cell)
-        other_length = filled > longest or len(cells) < shortest - 1 or len(cells) == 1 < shortest
-        if other_length or lines[k][1:2] in ("", " ") or (numbered and is_number(cells[0][1:])):
-            remarks.append(k)
+    remarks = [
+        k
+        for k in marked
+        for cells in split([lines[k]], separator)
+        if len(cells) not in usual or lines[k][1:2] in ("", " ") or (numbered and is_number(cells[0][1:]))
+    ]
     if not remarks or 2 * len(marked) > len(lines) - above:
         return text, []
     note = f"Remarks between the rows are left out ({len(remarks):,}): {in_quotes(lines[remarks[0]])}."

@@ -45,10 +45,7 @@ def without_labels(name: str, samples: int) -> DataError:
 def matrix_apart(
     frame: pd.DataFrame, target: str | None = None, alone: bool = False
 ) -> tuple[Array, pd.DataFrame, list[Any]] | None:
-    """Return the symmetric matrix in a table, what stands beside it, and the columns there that only name the rows.
-
-    `alone`: whether no other file may hold labels, without which pairs of fractions are a grid.
-    """
+    """Return the symmetric matrix in a table, no grid where it is `alone`, what stands beside it, and names of rows."""
     pairs = of_pairs(frame) if target is None and not any(map(target_name, map(str, frame.columns[2:]))) else None
     if pairs is not None and not (alone and any(is_number(name) and float(name) % 1 for name in pairs[1]["sample"])):
         return pairs[0], pairs[1], [*pairs[1]]

@@ -125,8 +125,6 @@ def _by_rows(held: dict[str, dict[str, Any]], target: str | None) -> bool:
     mixed = [len(each) > 1 for each in kinds]
     if not any(mixed) and len(set().union(*kinds)) > 1:
         return False  # columns of words beside columns of numbers
-    if not (rows or columns or any(mixed)):  # numbers or words alone
-        return len(held) > len(inner)
-    if rows and not columns and not any(mixed) and all(map(YEAR.fullmatch, held)):  # which may be either
+    if not columns and not any(mixed) and (not rows or all(map(YEAR.fullmatch, held))):  # which may be either
         return len(held) > len(inner)
     return rows if rows != columns else 2 * sum(mixed) > len(mixed)
