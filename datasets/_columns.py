@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_WORDS = 20  # different words of a column that become columns
-_NO_FEATURE = "the file says that it is no feature"
+_NO_FEATURE = "the file says that it is no feature: to use it, take that out of the file"
 _MEAN_MISSING, _FAR = {9, 99, 999, 9999, 99999}, 5  # times as large as other numbers
 ODD = 5  # of so many rows one may hold a word in a column of numbers
 _ID = re.compile(
@@ -260,7 +260,7 @@ def _unsure(column: TableColumn, facts: FileFacts) -> Iterator[str]:
 def _may_be_missing(column: TableColumn) -> Iterator[str]:
     """Yield what is said of a number far from all others by which programs mark a missing value, such as -999."""
     values = column.values if column.role == "numbers" and not column.aside else ()
-    numbers = np.array([*filter(isfinite, map(column.read, values))])
+    numbers = np.unique([*filter(isfinite, map(column.read, values))])
     for marked in (numbers.min(), numbers.max()) if len(numbers) > 2 else ():
         others = numbers[numbers != marked]
         far = _FAR * np.abs(others).max() < abs(marked) or (marked < -9 and others.min() >= 0)

@@ -85,7 +85,7 @@ def dataset_from_frame(
 
 
 def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, facts: FileFacts, progress: Progress) -> Dataset:
-    kernel = None if facts.grams else matrix_apart(frame, options.target)
+    kernel = None if facts.grams else matrix_apart(frame, options.target, alone=True)
     if kernel is not None:
         if len(kernel[2]) == kernel[1].shape[1]:
             raise without_labels(name, len(kernel[0]))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import mode
 from typing import TYPE_CHECKING
 
-from ._cells import NO_NUMBER, in_quotes, is_measured, is_missing, is_number
+from ._cells import NO_NUMBER, in_quotes, is_measured, is_missing, is_number, number
 from ._dataset import DataError
 from ._frame import check_columns, unique_names
 from ._table_options import MOST_ABOVE, FileFacts, TableOptions
@@ -79,18 +79,21 @@ def _of_orange(rows: Sequence[Row]) -> tuple[int, tuple[str, ...], tuple[str, ..
     """Return how many rows tell columns as Orange does, the names, and what they say; None for other tables."""
     names, kinds, flags = rows[:3] if len(rows) > 3 else (rows[0], (), ())
     matches = [_FLAGGED.fullmatch(name) for name in names]
-    numbers = (_by_kind(kind, [row[j] for row in rows[2:]]) == 1 for j, kind in enumerate(kinds) if kind == "c")
-    both = any(match and match[1] and match[2] for match in matches)  # S#1 and S#2 may be names
-    if both or (all(matches) and len({match[2] for match in matches if match}) > 1):
+    flagged = [match for match in matches if match and match[1] and match[2]]  # C#4 and D#4 may be names
+    if len(flagged) > 1 or any(match[1] == "c" for match in flagged):
         count, names = 1, [match[3] if match else name for match, name in zip(matches, names, strict=True)]
         kinds, flags = ([match[k].lower() if match else "" for match in matches] for k in (2, 1))
     elif not kinds or not all(kind in _KINDS or " " in kind for kind in kinds):
         return None
     elif any(flags) and all(flag in _FLAGS or "=" in flag for flag in filter(None, flags)):
         count = 3
-    elif all(kind in _KINDS for kind in kinds) and (any(len(kind) > 1 for kind in kinds) or any(numbers)):
+    elif all(kind in _KINDS for kind in kinds):
         count, flags = 2, [""] * len(kinds)  # the row of flags may be blank
     else:
+        return None
+    of_numbers = [j for j, kind in enumerate(kinds) if kind in ("c", "continuous")]
+    known = of_numbers or count == 1 or any(len(word) > 1 for word in (*kinds, *flags))  # no table of letters
+    if not known or not all(_by_kind("c", [row[j] for row in rows[count:]]) for j in of_numbers):
         return None
     words = ["words" * (kind[:1] == "d" or " " in kind) for kind in kinds]
     said = [_FLAGS.get(flag, word) for flag, word in zip(flags, words, strict=True)]
@@ -171,7 +174,16 @@ def named(
 
 def _is_footer(frame: pd.DataFrame) -> bool:
     row = frame.iloc[-1].tolist()
-    return [*filter(None, row)] == [row[0]] or (row[0].lower() in _SUMS and frame.iloc[:, 0].eq(row[0]).sum() == 1)
+    return [*filter(None, row)] == [row[0]] or (row[0].lower() in _SUMS and _sums_up(frame))
+
+
+def _sums_up(frame: pd.DataFrame) -> bool:
+    """Whether most numbers of the last row are sums, means or spreads of those above it, but for rounding."""
+    numbers = frame.iloc[:, 1:].map(lambda cell: number(cell, ""))
+    above, last = numbers[~frame.iloc[:, 0].str.lower().isin(_SUMS)], numbers.iloc[-1]
+    spread = above.std().mask(above.std() == 0)
+    far = [(last - each).abs() / spread for each in (above.sum(), above.mean(), spread)]
+    return 2 * sum(min(column) < 0.02 for column in zip(*far, strict=True)) > last.notna().sum()
 
 
 def header_is_first(columns: Sequence[Row]) -> bool:

@@ -8,7 +8,6 @@ import warnings
 from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate
-from statistics import mode
 from typing import TYPE_CHECKING, Any
 
 from ._bounds import check_size, reading, reason_of
@@ -114,29 +113,34 @@ def read_text(
 def _rows_alone(text: str, separator: str, above: int) -> tuple[str, list[str]]:
     """Return a text without remarks between its rows, and a note on them; with double quotes where single ones stand.
 
-    Remarks are marked by # or %, and are no rows by their length, or by a blank or a number behind the mark.
+    Remarks are marked by # or %, and no rows by their length, a blank behind the mark, or a number in a column of them.
     """
     plain = [line for line in _first_lines(text)[above:] if line.strip() and not _MARKED.match(line)]
     rows = split(plain, separator) if plain else [[""]]
     if '"' not in text and 2 * sum(any(map(_IN_SINGLE.fullmatch, row)) for row in rows) > len(rows):
         sign = re.escape(separator)
-        text = re.sub(rf"(?m)(?:^|(?<={sign}))( *)'|'(?= *(?:{sign}|$))", r'\1"', text)
+        cell = rf"(?m)(^|{sign})( *)'([^'\n]*(?:''[^'\n]*)*)'(?= *(?:{sign}|$))"
+        text = re.sub(cell, lambda match: match[1] + match[2] + '"' + match[3].replace("''", "'") + '"', text)
     if "\n#" not in text and "\n%" not in text:
         return text, []
-    lines, usual = text.split("\n"), mode(map(len, rows))
+    lines, lengths = text.split("\n"), sorted(map(len, rows))
+    shortest, longest = lengths[len(rows) // 10], lengths[-1 - len(rows) // 10]  # but for exceptions
+    usual = range(shortest - (shortest > 2), longest + 2)  # the last cell may lack, or be followed by a separator
+    numbered = 2 * sum(is_number(row[0]) for row in rows if row) > len(rows)
     quotes = [0, *accumulate(line.count('"') for line in lines)]
     marked = [k for k, line in enumerate(lines) if k > above and _MARKED.match(line) and not quotes[k] % 2]
-    remarks = [k for k in marked if _is_remark(split([lines[k]], separator)[0], lines[k], usual)]
+    remarks = [
+        k
+        for k in marked
+        for cells in split([lines[k]], separator)
+        if len(cells) not in usual or lines[k][1:2] in ("", " ") or (numbered and is_number(cells[0][1:]))
+    ]
     if not remarks or 2 * len(marked) > len(lines) - above:
         return text, []
     note = f"Remarks between the rows are left out ({len(remarks):,}): {in_quotes(lines[remarks[0]])}."
     for k in remarks:
         lines[k] = ""
     return "\n".join(lines), [note]
-
-
-def _is_remark(cells: Sequence[str], line: str, usual: int) -> bool:
-    return len(cells) != usual or not line[1:2].strip() or is_number(cells[0][1:])
 
 
 def _first_lines(text: str) -> list[str]:

@@ -111,7 +111,7 @@ def _in_one_order(arrays: dict[str, NDArray[Any]], samples: Mapping[str, list[st
     order, notes = list[str](), list[str]()
     for stem, names in samples.items():
         array = arrays.get(stem)
-        if not names or array is None or array.shape != 2 * (len(names),) or symmetric(array) is None:
+        if not names or array is None or array.shape != 2 * (len({*names}),) or symmetric(array) is None:
             continue
         order = order or names
         if sorted(names) == sorted(order):

@@ -42,10 +42,12 @@ def without_labels(name: str, samples: int) -> DataError:
     )
 
 
-def matrix_apart(frame: pd.DataFrame, target: str | None = None) -> tuple[Array, pd.DataFrame, list[Any]] | None:
-    """Return the symmetric matrix in a table, what stands beside it, and the columns there that only name the rows."""
+def matrix_apart(
+    frame: pd.DataFrame, target: str | None = None, alone: bool = False
+) -> tuple[Array, pd.DataFrame, list[Any]] | None:
+    """Return the symmetric matrix in a table, no grid where it is `alone`, what stands beside it, and names of rows."""
     pairs = of_pairs(frame) if target is None and not any(map(target_name, map(str, frame.columns[2:]))) else None
-    if pairs is not None:
+    if pairs is not None and not (alone and any(is_number(name) and float(name) % 1 for name in pairs[1]["sample"])):
         return pairs[0], pairs[1], [*pairs[1]]
     n, width = frame.shape
     for start in range(width - n + 1) if FEWEST <= n <= width <= n + 2 else ():
@@ -70,8 +72,6 @@ def of_pairs(frame: pd.DataFrame) -> tuple[Array, pd.DataFrame] | None:
     names = [*dict.fromkeys([*first, *second])]
     n, numbered = len(names), all(map(is_number, names))
     if n < FEWEST or size not in (n * n, n * (n + 1) // 2, n * (n - 1) // 2):
-        return None
-    if numbered and not all(float(name).is_integer() for name in names):  # of a grid
         return None
     place = {name: k for k, name in enumerate(sorted(names, key=float) if numbered else names)}
     matrix = np.full((n, n), np.nan)

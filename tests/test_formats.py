@@ -329,6 +329,15 @@ def test_a_table_in_json_is_read(text: str) -> None:
     assert is_the_table(read(text, "t.json"))
 
 
+@pytest.mark.parametrize("orient", ["columns", "index"])
+@pytest.mark.parametrize(("last", "options"), [("y", {}), ("c39", {"target": "c3"})])
+def test_objects_in_json_are_what_the_target_tells(orient: Any, last: str, options: dict[str, str]) -> None:
+    wide = pd.DataFrame(X.T, ["p", "q", "r"], [*(f"c{k}" for k in range(N - 1)), last])
+    data = read(wide.to_json(orient=orient), "t.json", **options)
+    assert data.X.shape == (3, N - 1)
+    assert f"Each of its objects is taken to hold a {orient.replace('index', 'row').removesuffix('s')}." in data.notes
+
+
 def test_arrays_in_json_are_bounded_and_heed_no_options_of_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     text = json.dumps({"X": X.tolist(), "y": WORDS.tolist()})
     with pytest.raises(DataError, match="no use for target"):

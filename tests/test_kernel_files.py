@@ -313,7 +313,7 @@ def test_edges_of_a_graph_and_classes_on_a_grid_are_no_kernels() -> None:
     assert any("edges of a graph" in note for note in read(f"from_node_id,ToNodeId,weight\n{edges}", "g.csv").notes)
     assert any("edges of a graph" in note for note in read(f"src,dst,weight\n{edges}", "g.csv").notes)
     assert not any("edges of a graph" in note for note in read(f"a,b,weight\n{edges}", "g.csv").notes)
-    between = "".join(f"{i / 8},{j / 8},{(i - j) ** 2 + 1}\n" for i in range(9) for j in range(9))
+    between = "".join(f"{i / 8},{j / 8},{1 / ((i - j) ** 2 + 1)}\n" for i in range(9) for j in range(9))
     assert read(f"a,b,z\n{between}", "g.csv").X.shape == (81, 2)
     grid = "".join(f"{i},{j},{int((i - 4) ** 2 + (j - 4) ** 2 < 9)}\n" for i in range(9) for j in range(9))
     assert read(f"a,b,class\n{grid}", "g.csv").X.shape == (81, 2)
@@ -324,7 +324,9 @@ def test_edges_of_a_graph_and_classes_on_a_grid_are_no_kernels() -> None:
     assert read(f"home,away,class\n{home}", "g.csv").X.shape == (15, 2)
 
 
-@pytest.mark.parametrize("called", [lambda i: 101 + i, lambda i: f"s{i}"], ids=["numbers", "words"])
+@pytest.mark.parametrize(
+    "called", [lambda i: 101 + i, lambda i: f"s{i}", lambda i: i + 0.5], ids=["numbers", "words", "fractions"]
+)
 def test_labels_find_their_samples_whatever_the_order_of_pairs_and_labels(
     called: Callable[[int], object], tmp_path: Path
 ) -> None:

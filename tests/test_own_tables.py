@@ -134,6 +134,8 @@ def test_few_labelled_rows_with_gaps_are_filled_in() -> None:
 VALUES = np.random.default_rng(0).normal(size=(60, 3)).round(3)
 KINDS = (VALUES[:, 0] > 0).astype(int)
 
+MEAN_AND_SPREAD = (*VALUES.mean(axis=0), *VALUES.std(axis=0))
+
 
 def lines(separator: str = ",") -> str:
     return "".join(separator.join([*map(str, row), str(kind)]) + "\n" for row, kind in zip(VALUES, KINDS, strict=True))
@@ -172,7 +174,8 @@ HEADED["class", ""] = KINDS
         "% a b c class\n" + lines(" ").replace("\n", "\n% 9 9 9 9\n", 1),
         "a,b,c,class\n" + lines().replace("\n", "\n#9,9,9,9\n", 1),
         "a,b,c,class\n" + lines().replace("\n", "\na,b,c,class\n", 20),
-        "a,b,c,class\n" + lines() + "Total,9,9,1\n",
+        "a,b,c,class\n" + lines() + "Total,{:.2f},{:.2f},\n".format(*VALUES.sum(axis=0)[1:]),
+        "a,b,c,class\n" + lines() + "Mean,{1:.3f},{2:.3f},\nSD,{4:.3f},{5:.3f},\n".format(*MEAN_AND_SPREAD),
         "a,b,c,class\n" + lines().replace(",", "','").replace("\n", "'\n'").removesuffix("'").join("''")[:-1],
         "".join(f'"{line}"\n' for line in ("a,b,c,class\n" + lines()).splitlines()),
         "".join(f'"{line}"\n' for line in ('""a"",b,c,class\n' + lines()).splitlines()),
@@ -717,6 +720,7 @@ def test_names_behind_a_sign_of_remarks_and_kinds_below_names_are_known() -> Non
 OF_ORANGE = {
     "three rows": "who\tlegs\tcolour\tage\tafter\nstring\td\td\tc\tc\nmeta\t\tclass\t\ti\n",
     "one row": "mS#who\tD#legs\tcD#colour\tage\tiC#after\n",
+    "one row without numbers": "mS#who\tD#legs\tcD#colour\tage\tiD#after\n",
     "two classes": "who\tlegs\tcolour\tage\tafter\ns\td\td\tc\tc\nmeta\t\tclass\t\tclass\n",
 }
 
@@ -727,16 +731,27 @@ def test_what_orange_says_of_columns_is_heeded(names: str) -> None:
     assert (found.feature_names, found.classes) == (("legs=0", "legs=1", "legs=2", "age"), ("blue", "red"))
     assert 'The target is column "colour", as the file says.' in found.notes
     for name in ("who", "after"):
-        assert f'Column "{name}" is set aside: the file says that it is no feature.' in found.notes
+        assert (
+            f'Column "{name}" is set aside: the file says that it is no feature: to use it, take that out of the file.'
+            in found.notes
+        )
 
 
 def test_kinds_of_orange_may_come_without_roles() -> None:
     lines = "".join(f"{i}.5\t{i % 3}\t{['red', 'blue'][i % 2]}\n" for i in range(20))
     found = table(f"age\tlegs\tcolour\nc\td\td\n\t\t\n{lines}")
     assert (len(found.y), found.feature_names) == (20, ("age", "legs=0", "legs=1", "legs=2"))
+
+
+def test_letters_and_names_that_orange_uses_too_stay_what_they_are() -> None:
     letters = "".join(f"{'cdst'[i % 4]},{'mci'[i % 3]},{'ab'[i % 2]}\n" for i in range(24))
     assert len(table(f"first,second,class\n{letters}").y) == 24
-    assert [name for name, _, _ in table(f"S#1\tS#2\tS#3\n{lines}").table.columns] == ["S#1", "S#2", "S#3"]
+    for first in ("c,t,c\nc,c,c\n", "d,t,t\nc,c,c\n"):
+        genome = first + "".join(f"{'ct'[i % 3 % 2]},{'dt'[i % 2]},{'ct'[i % 2]}\n" for i in range(22))
+        assert len(table(f"p1,p2,class\n{genome}").y) == 24
+    for names in (["S#1", "S#2", "S#3"], ["C#4", "D#4", "D#5"], ["iS#1", "b", "class"]):
+        lines = "".join(f"{i}.5\t{i % 3}\t{'uv'[i % 2]}\n" for i in range(20))
+        assert [name for name, _, _ in table("\t".join(names) + f"\n{lines}").table.columns] == names
 
 
 def test_a_file_of_geo_is_refused_with_what_to_do() -> None:
@@ -780,6 +795,14 @@ def test_years_in_json_are_columns_where_more_rows_have_names(orient: str, years
 def test_what_is_a_mark_of_remarks_elsewhere_may_begin_a_cell() -> None:
     colours = "colour,a,class\n" + "".join(f"{['#f00', 'red'][i % 2]},{i},{'ab'[i % 3 % 2]}\n" for i in range(20))
     assert (len(table(colours).y), table(colours).feature_names) == (20, ("colour=red", "a"))
+    for words in (("red", "#000", "blue"), ("%5", "x", "y"), ("n1", "#7", "n2")):
+        few = "name,a,class\n" + "".join(f"{words[i % 3]},{i},{'ab'[i % 2]}\n" for i in range(20))
+        assert (len(table(few).y), table(few).feature_names[:-1]) == (
+            20,
+            tuple(f"name={word}" for word in sorted(words)),
+        )
+    shorter = "k,a,class,\n" + "".join(f"#a,{i},u\n" if i % 4 == 0 else f"b,{i},v,\n" for i in range(20))
+    assert len(table(shorter).y) == 20
     texts = "a,text,class\n" + "".join(f'{i},"of {i}\n# in\nit",{"ab"[i % 2]}\n' for i in range(20))
     assert table(texts).table.first[0][1] == "of 0 # in it"
     assert not any("Remarks" in note for note in table(texts).notes)
@@ -793,6 +816,7 @@ def test_what_may_be_meant_otherwise_is_said() -> None:
     assert 'Column "zip": "001" is read as 1, and others likewise.' in notes
     assert 'Column "class" tells "Yes", "yes" apart, which differ by capitals alone.' in notes
     assert not any(far in note for note in table(f"age,grade,zip,class\n{lines}", na=["-99"]).notes)
+    assert table("a,b,c\n" + "".join(f"{x},{i},{i}\n" for i, x in enumerate(4 * ["0", "-0", "0.0"]))).n_samples == 12
 
 
 def test_null_of_databases_is_no_name_of_a_column() -> None:
@@ -811,7 +835,29 @@ def test_groups_above_names_that_come_again_belong_to_them() -> None:
     assert found.feature_names == ("men age", "men score", "women age", "women score")
 
 
+STATES = ("AL", "AK", "AZ", "CA", "CO", "CT", "DE", "FL", "GA", "HI", "ID", "IL", "ND", "SD")
+POOLING = ("max", "min", "first", "last", "sum", "mean")
+
 ORDINARY = {
+    "apostrophes beside words in single quotes": (
+        "note,b,height,class\n"
+        + "".join(f"{('n', chr(39) + '90s')[i % 2]},'v{i % 3}',{i}',{i % 2}\n" for i in range(12)),
+        "class",
+        ("note=n", "b=v0", "b=v1", "b=v2"),
+        12,
+    ),
+    "a last sample called like a sum": (
+        "state,a,class\n" + "".join(f"{state},{i * i % 7},{i % 2}\n" for i, state in enumerate(STATES)),
+        "class",
+        ("a",),
+        14,
+    ),
+    "two last samples called like sums": (
+        "pooling,a,b\n" + "".join(f"{how},{i * i % 7},{i * 1.5}\n" for i, how in enumerate(POOLING)),
+        "b",
+        ("a",),
+        6,
+    ),
     "a remark of as many words as there are names": (
         "#Exported by\tTool X\tv1a\nclass\tweight\tsize\n" + "".join(f"{i % 2}\t{i}\t{i / 7}\n" for i in range(30)),
         "class",

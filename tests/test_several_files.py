@@ -184,6 +184,10 @@ def test_a_kernel_whose_samples_are_called_takes_a_table_in_its_order(tmp_path: 
     assert data.grams is not None
     assert np.array_equal(data.grams[0], data.grams[1])
     (tmp_path / "k2.csv").unlink()
+    classes = pd.DataFrame(K, WORDS, WORDS).to_csv()
+    data = read_dataset(written(tmp_path, k_csv=classes, t_csv="\n".join(WORDS)))
+    assert data.grams is not None
+    assert np.allclose(data.grams[0], K)
     with pytest.raises(DataError, match="a kernel of 40 samples, and the table beside it has 30 rows"):
         read_dataset(written(tmp_path, k_csv=text(K), t_csv=sound[["loud", "class"]][:30].to_csv(index=False)))
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._bounds import check_shape, check_size, reading
-from .._cells import is_number
+from .._cells import is_number, target_name
 from .._dataset import DataError, Dataset
 from .._dialect import decode
 from .._frame import dataset_from_frame, unique_names
@@ -40,7 +40,7 @@ def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram
     if arrays is not None:
         refuse_unused(options, ("encoding",), name)
         return dataset_of(arrays, name)
-    frame, notes = _frame(held, name)
+    frame, notes = _frame(held, name, options.target)
     return dataset_from_frame(frame, options, name, FileFacts(assumed=(*assumed, *notes), dialect="JSON"), progress)
 
 
@@ -85,7 +85,7 @@ def _held(data: bytes, name: str, encoding: str | None = None) -> tuple[Any, tup
     return held, assumed
 
 
-def _frame(held: Any, name: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
+def _frame(held: Any, name: str, target: str | None = None) -> tuple[pd.DataFrame, tuple[str, ...]]:
     import pandas as pd
 
     if isinstance(held, dict) and "columns" not in held:
@@ -98,29 +98,33 @@ def _frame(held: Any, name: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
         raise DataError(f'{name} is JSON without a table: expected a list of records, such as [{{"size": 1.5}}, ...].')
     keys = {key for row in rows if isinstance(row, dict) for key in row}
     shape = len(rows), max(len(keys), *map(len, rows), 1)
-    by_rows = not isinstance(held, dict) or split or (kinds == {dict} and _by_rows(held))
+    by_rows = not isinstance(held, dict) or split or (kinds == {dict} and _by_rows(held, target))
     check_size(name, *(shape if by_rows else shape[::-1]))
     with reading(f"{name} is no table"):
         columns = held["columns"] if split else None
         frame = pd.DataFrame([*rows] if by_rows else held, columns=columns)
     frame.columns, notes = unique_names([str(key) for key in frame.columns], name)
     frame.index = pd.RangeIndex(1, len(frame) + 1)
+    if isinstance(held, dict) and kinds == {dict}:
+        notes.append(f"Each of its objects is taken to hold a {'row' if by_rows else 'column'}.")
     return frame, tuple(notes)
 
 
-def _by_rows(held: dict[str, dict[str, Any]]) -> bool:
-    """Whether objects are rows, as in pandas' orient="index": their keys are numbers, they mix words and numbers,
-    or they are more than what each of them holds.
+def _by_rows(held: dict[str, dict[str, Any]], target: str | None) -> bool:
+    """Whether objects are rows, as in pandas' orient="index": they hold the target, their keys are numbers, they mix
+    words and numbers, or they are more than what each of them holds.
 
     Years are columns where more rows have names than there are years.
     """
-    rows, columns = (all(map(is_number, keys)) for keys in (held, next(iter(held.values()))))
+    inner = next(iter(held.values()))
+    outside, within = (target in keys if target else any(map(target_name, keys)) for keys in (held, inner))
+    if outside != within:
+        return within
+    rows, columns = (all(map(is_number, keys)) for keys in (held, inner))
     kinds = [{isinstance(cell, str) for cell in each.values() if cell is not None} for each in held.values()]
     mixed = [len(each) > 1 for each in kinds]
     if not any(mixed) and len(set().union(*kinds)) > 1:
         return False  # columns of words beside columns of numbers
-    if not (rows or columns or any(mixed)):  # numbers or words alone
-        return len(held) > len(next(iter(held.values())))
-    if rows and not columns and not any(mixed) and all(map(YEAR.fullmatch, held)):  # which may be either
-        return len(held) > len(next(iter(held.values())))
+    if not columns and not any(mixed) and (not rows or all(map(YEAR.fullmatch, held))):  # which may be either
+        return len(held) > len(inner)
     return rows if rows != columns else 2 * sum(mixed) > len(mixed)
