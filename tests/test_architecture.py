@@ -416,7 +416,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     ".ci": (1768, 18),
     "apps": (8, 2),
     "benchmark_mkl": (313, 7),
-    "datasets": (5734, 41),
+    "datasets": (5754, 41),
     "mklviz": (1541, 16),
     "mklviz/analysis": (2128, 12),
     "mklviz/bench": (1195, 7),
@@ -456,7 +456,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (559, 3),
     "mklviz/views/tabs": (2428, 12),
     "solvers": (6233, 28),
-    "tests": (50333, 229),
+    "tests": (50394, 229),
 }
 
 
