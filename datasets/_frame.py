@@ -6,6 +6,7 @@ Notes say all that is done, and the same frame with the same options gives the s
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
@@ -195,10 +196,11 @@ def _column_notes(columns: Sequence[TableColumn], label: TableColumn, missing: s
     """Yield what became of the columns."""
     for each in columns:
         if each.odd:
-            words = words_listed([in_quotes(str(value)) for value in each.odd])
-            yield f"Column {in_quotes(each.name)} holds numbers; {words} there counts as missing."
-        lower = [*map(str.lower, each.words)] if each.role == "words" else []
-        alike = [in_quotes(word) for word in each.words if lower.count(word.lower()) > 1]
+            odd = words_listed([in_quotes(str(value)) for value in each.odd])
+            yield f"Column {in_quotes(each.name)} holds numbers; {odd} there counts as missing."
+        words = each.words if each.role == "words" else []
+        lower = Counter(map(str.lower, words))
+        alike = [in_quotes(word) for word in words if lower[word.lower()] > 1]
         if alike:
             yield f"Column {in_quotes(each.name)} tells {words_listed(alike)} apart, which differ by capitals alone."
         if each is label:

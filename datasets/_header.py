@@ -153,8 +153,8 @@ def named(
     frame = frame.iloc[:, kept]
     names, twice = unique_names([rows.names[j] for j in kept], name)
     frame.columns = names
-    if rows.header and kept:
-        again = frame.iloc[:, 0].eq(rows.names[kept[0]])
+    again = frame.iloc[:, 0].eq(rows.names[kept[0]]) if rows.header and kept else None
+    if again is not None and again.any():
         again &= frame[again].eq([rows.names[j] for j in kept]).all(axis=1).reindex(frame.index, fill_value=False)
         notes += [f"Row {row} holds the names again: such rows are left out." for row in frame.index[again][:1]]
         frame = frame[~again]

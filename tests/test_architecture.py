@@ -416,7 +416,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     ".ci": (1768, 18),
     "apps": (8, 2),
     "benchmark_mkl": (313, 7),
-    "datasets": (5754, 41),
+    "datasets": (5756, 41),
     "mklviz": (1541, 16),
     "mklviz/analysis": (2128, 12),
     "mklviz/bench": (1195, 7),
