@@ -50,7 +50,7 @@ const solvingText = (solver, { kernels, y, C }, answer) => {  // no module: brow
     const problem = { ...packed, kernels: packed.kernels.map((kernel) => whole(packed.y.length, kernel)) }
     onmessage = ${answer}`
 }
-const MOST_WAIT = 250 // milliseconds for the hand between two answers
+const MOST_WAIT = 400 // milliseconds for the hand between two answers
 // Returns what asks a worker of this text, the newest message next; answers come to `drawn` before a next picture.
 const newestFirst = (text, drawn) => {
   let worker = null, solving = false, newest = null, free = 0
@@ -72,7 +72,7 @@ const newestFirst = (text, drawn) => {
     if (began < free) { requestAnimationFrame(() => draw(answer)); return }
     solving = false
     next()
-    requestAnimationFrame((now) => { free = now + Math.min(now - began, MOST_WAIT) })
+    requestAnimationFrame(() => { free = Math.min(2 * performance.now() - began, performance.now() + MOST_WAIT) })
     drawn(answer)
   }
   return Object.assign((message) => { newest = message; next() }, { end: () => worker?.terminate() })
