@@ -79,7 +79,7 @@ def _decided(g: Array, runs: Integers, rows: Factors) -> Array:
 def each(Z: Factors, work: Callable[..., T], *along: Array) -> Iterator[T]:
     """Yield ``work(rows, *parts)`` for every chunk of the factors, in order; `parts`: the chunk's entries of `along`.
 
-    On a cluster `work` and what it takes and returns are sent, so that nothing it writes is seen here.
+    On a cluster `work` and what it takes and returns are sent: it must write into nothing that it takes.
     """
     if not isinstance(Z, np.ndarray):
         yield from Z.each(work, *along)
