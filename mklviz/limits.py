@@ -18,17 +18,16 @@ NO_STORE = "none"  # in the place of a folder: races are not recorded
 
 _MB, _GB = 2**20, 2**30
 _UNKNOWN = 4 * _GB  # a small machine, where the size is unknown
-_CONTAINER = Path("/sys/fs/cgroup/memory.max")
 
 
-def machine_memory() -> int:
+def machine_memory(container: Path = Path("/sys/fs/cgroup/memory.max")) -> int:
     """Return the bytes of memory that this process may count on: the machine's, or its container's."""
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         memory = _UNKNOWN
     try:
-        allowed = int(_CONTAINER.read_text())
+        allowed = int(container.read_text())
     except (OSError, ValueError):  # no container, or one without a bound
         allowed = memory
     return max(min(memory, allowed), 256 * _MB)

@@ -255,6 +255,12 @@ class App:
         """Wait for the end of the race and for its last words."""
         self.until(lambda: re.search("ha(s|ve) finished|[Ss]topped", self.status), "the end of the race")
 
+    def race(self) -> None:
+        """Run a race to its end, until its curves grow no more."""
+        self.press("Run")
+        self.until_finished()
+        self.settled()
+
     def begun(self) -> dict[str, list[float]]:
         """Return the CPU seconds of the first two steps of every run, which no two races share."""
         return {key: times for key, curve in self.curves().items() if len(times := curve["seconds"][:2]) == 2}
@@ -371,9 +377,7 @@ def raced(chromium: Any, server: Server) -> Iterator[App]:
             app.page.get_by_role("tab", name=name).click()
             app.page.get_by_text("Press Run first").locator("visible=true").first.wait_for()
         app.page.get_by_role("tab", name="Race").click()
-        app.press("Run")
-        app.until_finished()
-        app.settled()
+        app.race()
         yield app
 
 

@@ -14,10 +14,16 @@ PATIENCE = 400.0  # seconds, against hanging for ever: a server starts, a kernel
 
 def executed(*lines: str, **options: Any) -> Any:
     """Return a notebook of cells with what they put out; `options` are those of nbclient."""
-    import nbclient  # loading them takes seconds, which every process that collects tests would pay
     import nbformat
 
     document = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in lines])
+    return in_fresh_kernel(document, **options)
+
+
+def in_fresh_kernel(document: Any, **options: Any) -> Any:
+    """Run a notebook in a fresh kernel, and return it."""
+    import nbclient
+
     with_path = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))}
     nbclient.NotebookClient(document, timeout=300, kernel_name="python3", **options).execute(env=with_path)
     return document

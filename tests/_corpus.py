@@ -5,24 +5,26 @@ from __future__ import annotations
 import importlib
 import io
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from scipy.io import savemat
 from scipy.sparse import csc_array
 
-__all__ = ["ARGUMENTS", "HOSTILE", "JSON", "WORDS", "archive", "declaring", "header", "member", "parquet", "workbook"]
-
 DIGITS, FAR = "9" * 5000, "9" * 400
 
 
-def archive(compression: int = zipfile.ZIP_DEFLATED, **members: bytes) -> bytes:
+def zipped(members: Mapping[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", compression) as packed:
+    with zipfile.ZipFile(file, "w", method) as packed:
         for name, content in members.items():
-            packed.writestr(f"{name}.npy", content)
+            packed.writestr(name, content)
     return file.getvalue()
+
+
+def archive(method: int = zipfile.ZIP_DEFLATED, **members: bytes) -> bytes:
+    return zipped({f"{name}.npy": content for name, content in members.items()}, method)
 
 
 def member(values: Any) -> bytes:

@@ -11,7 +11,7 @@ import pytest
 
 from mklviz import plugins
 
-__all__ = ["LOSS", "REGULARIZER", "Save", "save"]
+__all__ = ["LOSS", "REGULARIZER", "Save", "none_left_out", "save"]
 
 LOSS = '''
 """C/2 sum_i [1 - y_i f_i]_+^2 without bias: dual value 1'a - ||a||^2 / (2C) over a >= 0."""
@@ -109,9 +109,14 @@ Save = Callable[[ModuleType, str, str], None]
 
 
 @pytest.fixture
-def save(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Save]:
-    """Save a file as if it were in a plug-in folder; it is gone after the test."""
+def none_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget which plug-ins could not be used, and again after the test."""
     monkeypatch.setattr(plugins, "_reasons", {})
+
+
+@pytest.fixture
+def save(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, none_left_out: None) -> Iterator[Save]:
+    """Save a file as if it were in a plug-in folder; it is gone after the test."""
     saved: list[str] = []
 
     def add(package: ModuleType, name: str, text: str) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from _waits import PATIENCE
 
 from mklviz.check.problems import FORMULATIONS, blobs, formulate, random_grams, small_bank
+from mklviz.contract import Iterate, Solver
 from mklviz.datasets import load_dataset
 from mklviz.kernels import Gaussian, KernelBank, Polynomial
 from mklviz.problem import Hinge, L1Penalty, Loss, Problem, Regularizer, Simplex
@@ -36,6 +37,16 @@ _REGULARIZERS = (
 )
 REGULARIZERS: tuple[Regularizer, ...] = tuple(map(read_regularizer, _REGULARIZERS))
 """Every regularizer that makes a convex problem, with the parameters that change its formulae."""
+
+
+class PlainSolver(Solver):
+    """A solver that takes every problem and has nothing to say of its steps."""
+
+    def supports(self, problem: Problem) -> str:
+        return ""
+
+    def narrate(self, before: Iterate | None, after: Iterate) -> str:
+        return ""
 
 
 def ran(run: R) -> R:

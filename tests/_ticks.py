@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from time import monotonic
-from types import SimpleNamespace
 
+import panel as pn
 import pytest
 from _waits import soon
 
+from mklviz.engine.warmup import Warmup
 from mklviz.views.explorer.explorer import Explorer
-from mklviz.views.links import link
 from mklviz.views.race.race_view import RaceView
 
 
@@ -31,6 +31,12 @@ def follow(explorer: Explorer, until: Callable[[], object]) -> None:
     asyncio.run(soon(until, meanwhile=explorer.tick))
 
 
+def warm_up_by(monkeypatch: pytest.MonkeyPatch, warmup: Warmup) -> None:
+    """Let pages ask another warm-up than the process's own."""
+    for module in ("views.explorer.before_and_after", "views.explorer.explorer", "recipe.preparation"):
+        monkeypatch.setattr(f"mklviz.{module}.WARMUP", warmup)
+
+
 class Prepared:
     """A problem without test samples worth mentioning."""
 
@@ -44,7 +50,15 @@ class Prepared:
         return 1.0
 
 
-def visit(monkeypatch: pytest.MonkeyPatch, **words: str) -> None:
-    """Let a page that is opened from now on have been asked for by an address with these words."""
-    asked = {name: [value.encode()] for name, value in words.items()}
-    monkeypatch.setattr(link, "pn", SimpleNamespace(state=SimpleNamespace(session_args=asked)))
+def visit(monkeypatch: pytest.MonkeyPatch, cookie: str = "", accepted: str = "", **words: str) -> None:
+    """Let a page that is opened from now on have been asked for by an address with these words.
+
+    `cookie`: the page that the browser was on before; `accepted`: the languages that it asks for.
+    """
+    request = {
+        "session_args": {name: [value.encode()] for name, value in words.items()},
+        "cookies": {"mklviz-page": cookie} if cookie else {},
+        "headers": {"Accept-Language": accepted},
+    }
+    for name, value in request.items():
+        monkeypatch.setattr(type(pn.state), name, value)

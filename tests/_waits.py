@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-__all__ = ["PATIENCE", "next_round", "soon", "wait_for", "wait_until_still"]
+__all__ = ["PATIENCE", "Clock", "next_round", "soon", "wait_for", "wait_until_still"]
 
 T = TypeVar("T")
 PATIENCE = 180.0  # seconds; a deadline against hanging for ever, on a machine that may be busy, and no measure of speed
@@ -66,3 +66,14 @@ async def soon(
         await meanwhile()
         await asyncio.sleep(PAUSE)
     return value
+
+
+class Clock:
+    """Shows `now`, and moves by `tick` at every look."""
+
+    def __init__(self, tick: float = 0.0) -> None:
+        self.now, self.tick = 0.0, tick
+
+    def __call__(self) -> float:
+        self.now += self.tick
+        return self.now

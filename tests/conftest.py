@@ -4,29 +4,38 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from _linked import LINKED  # isort: skip  # before anything of mklviz is imported
 from _browser import chromium, open_app, raced, server
 from _cover import leave_the_rest
-from _plugins import save
+from _plugins import none_left_out, save
 from _stores import store
+from _waits import Clock
 
+from mklviz.context import meter
+from mklviz.engine.scheduler import Scheduler
 from mklviz.engine.warmup import WARMUP
 
 __all__ = [
     "LINKED",
     "chromium",
+    "clock",
     "no_log",
+    "none_left_out",
+    "one_worker",
     "open_app",
     "pytest_collection_modifyitems",
     "raced",
     "save",
     "server",
     "store",
+    "streamed_in_pieces",
+    "without",
 ]
 
 pytest_plugins = ["pytester"]
@@ -46,6 +55,37 @@ def _nothing_is_compiled_ahead() -> None:
     """Let pages that tests build leave both cores to the tests, which compile what they need."""
     WARMUP._started.acquire(blocking=False)
     WARMUP._done.set()
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """A clock of the CPU seconds that solvers are said to take."""
+    made = Clock()
+    monkeypatch.setattr(meter, "cpu_time", made)
+    return made
+
+
+@pytest.fixture
+def one_worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[Scheduler]:
+    """Let the runs of a test share one worker, which serves no run that other tests have left."""
+    shared = Scheduler(workers=1)
+    monkeypatch.setattr("mklviz.engine.run.SCHEDULER", shared)
+    yield shared
+    shared.idle_seconds = 0.0
+    shared.hurry(None)  # type: ignore[arg-type]  # nobody's job: workers look round, and end
+
+
+@pytest.fixture
+def streamed_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let kernels computed on the fly be computed in as many pieces as there can be."""
+    for name in ("PIECE", "FEWEST"):
+        monkeypatch.setattr(f"mklviz.kernels.storage.streamed.{name}", 1)
+
+
+@pytest.fixture
+def without(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Let a package be missing, as far as `import` and `find_spec` can tell."""
+    return lambda name: monkeypatch.setitem(sys.modules, name, None)
 
 
 @pytest.fixture

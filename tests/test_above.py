@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from _problems import problem, ran
+from _problems import PlainSolver, problem, ran
 from _ticks import tick
 from _undrawn import drawn_chart
 
@@ -25,13 +25,10 @@ from mklviz.views.race.race_text import WORDS_EVERY
 from mklviz.views.race.race_view import RaceView
 
 
-class Falling(Solver):
+class Falling(PlainSolver):
     """An objective that falls by a factor of ten thousand at once."""
 
     name_, label = "falling", "Falling"
-
-    def supports(self, problem: Problem) -> str:
-        return ""
 
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         for t in range(40):
@@ -54,9 +51,9 @@ class Steady(Falling):
         return 100.0 * 0.8**t, 0.001
 
 
-def shown(*solvers: Solver, view: RaceView | None = None) -> RaceView:
+def shown(*solvers: Solver, view: RaceView | None = None, posed: Problem | None = None) -> RaceView:
     view = view or RaceView()
-    race = Race(problem("blobs, C = 1"), solvers, rules=(MaxIter(30),))
+    race = Race(posed or problem("blobs, C = 1"), solvers, rules=(MaxIter(30),))
     view.show(race)
     ran(race)
     look_at(view)
@@ -130,9 +127,13 @@ def test_a_change_of_theme_or_scale_keeps_what_is_drawn() -> None:
     assert drawn(view) == {"above"}
 
 
-def test_a_problem_without_a_bound_is_drawn_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Problem, "no_bound", "There is none.")
-    view = shown(Steady())
+class Boundless(Problem):
+    no_bound = "There is none."
+
+
+def test_a_problem_without_a_bound_is_drawn_as_it_is() -> None:
+    plain = problem("blobs, C = 1")
+    view = shown(Steady(), posed=Boundless(plain.bank, plain.y, plain.loss, plain.regularizer))
     view.above = True
     assert drawn(view) == {"objective"}
 
@@ -143,7 +144,7 @@ def test_a_still_picture_does_the_same() -> None:
     assert "above" not in race_still(shown(Steady()).race)
 
 
-class Walker(Solver):
+class Walker(PlainSolver):
     """Takes `last` steps, two SVM solves each, and ends, or breaks down if told to."""
 
     name_, label = "walker", "Walker"
@@ -152,9 +153,6 @@ class Walker(Solver):
         super().__init__(**options)
         self.last, self.breaks = last, breaks
 
-    def supports(self, problem: Problem) -> str:
-        return ""
-
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         weights = np.full(problem.m, 1.0 / problem.m)
         for t in range(self.last + 1):
@@ -162,9 +160,6 @@ class Walker(Solver):
                 raise SolverError("It broke down.")
             end = End("It stands still.") if t == self.last else None
             yield Iterate(weights, np.zeros(problem.n), 2.0 + 1.0 / (t + 1), 1.0, 0.1, 2 * t, end=end)
-
-    def narrate(self, before: Iterate | None, after: Iterate) -> str:
-        return ""
 
 
 class Runner(Walker):

@@ -376,15 +376,18 @@ def nodes_of_tests() -> dict[str, tuple[ast.AST, ...]]:
     return {path.name: tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8")))) for path in files}
 
 
-def test_tests_read_what_is_public_and_wait_for_conditions() -> None:
-    private, waits = Counter[str](), Counter[str]()
+def test_tests_read_what_is_public_patch_little_and_wait_for_conditions() -> None:
+    private, patches, waits = Counter[str](), Counter[str](), Counter[str]()
     for name, of in nodes_of_tests().items():
         for node in of:
             if isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.startswith("__"):
                 private[name] += ast.unparse(node.value) not in {"self", "cls"}
-            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("sleep", "wait_for_timeout")):
-                waits[name] += 1
+            if isinstance(node, ast.Call):
+                called = ast.unparse(node.func)
+                patches[name] += called.endswith((".setattr", ".setitem", ".delattr", "mock.patch"))
+                waits[name] += called.endswith(("sleep", "wait_for_timeout"))
     assert private.total() <= 100, private.most_common(5)
+    assert patches.total() <= 120, patches.most_common(5)
     assert waits.total() <= 14, waits  # what is about time itself, such as kills at random moments or a pause in a drag
 
 

@@ -223,8 +223,8 @@ def test_rounding_of_single_precision_is_no_asymmetry() -> None:
 
 
 def test_many_samples_are_tested_in_part_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_grams, "FULL", 40)
-    monkeypatch.setattr(_grams, "DRAWN", 30)
+    for name, samples in {"FULL": 40, "DRAWN": 30}.items():
+        monkeypatch.setattr(_grams, name, samples)
     (gram,) = random_grams(1, 50)
     bank = KernelBank.from_grams([gram, gram])
     assert bank.notes == ("Negative eigenvalues were looked for among 30 of the 50 samples, drawn at random.",)

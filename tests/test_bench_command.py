@@ -7,8 +7,7 @@ import json
 import math
 import os
 import re
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import cvxpy as cp
@@ -178,8 +177,8 @@ MISSING = dict.fromkeys(learn.MKLPY, "MKLpy is not installed")
 
 @pytest.fixture(autouse=True)
 def _few_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(learn, "KERNELS", FEW)
-    monkeypatch.setattr(learn, "CS", (10.0,))
+    for name, value in {"KERNELS": FEW, "CS": (10.0,)}.items():
+        monkeypatch.setattr(learn, name, value)
 
 
 @pytest.mark.full
@@ -210,9 +209,9 @@ def test_scores_are_those_of_the_fold_left_out() -> None:
         assert np.isfinite(score.fit).all()
 
 
-def test_without_scikit_learn_there_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_scikit_learn_there_is_a_reason(without: Callable[[str], None]) -> None:
     assert "learn" in load_suites(["learn"])
-    monkeypatch.setitem(sys.modules, "sklearn", None)
+    without("sklearn")
     (row,) = learn.measure(Bench(quick=True))
     assert math.isnan(row.ratio)
     assert "sklearn" in row.note

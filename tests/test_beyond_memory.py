@@ -151,10 +151,10 @@ def test_a_pass_takes_the_memory_of_no_more_than_a_few_chunks() -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="only Linux tells what of a file is in memory")
-def test_samples_that_are_drawn_for_the_curvature_do_not_stay_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(smooth, "SAMPLED", 100)
+def test_samples_that_are_drawn_for_the_curvature_do_not_stay_in_memory() -> None:
     away, weights = bank(), np.ones(12)
     inner = smooth.LogisticFactors(Logistic(1.0), Y)
+    inner.sampled = 100
     inner.solve(away.factors(weights), 1e-2, False)
     inner._curvature(np.zeros(N))
     assert _resident(away.factors(weights)[0]) == 0

@@ -13,7 +13,7 @@ from _problems import problem, ran
 from _shown import notes
 from _ticks import follow
 from _waits import PATIENCE
-from test_tabs import Prepared
+from test_tabs import Prepared, shown
 
 import mklviz as mv
 from mklviz.engine import Race, make_solver
@@ -30,7 +30,7 @@ from mklviz.views.look.styles import race_styles, run_styles
 from mklviz.views.race.race_figures import _columns
 from mklviz.views.race.results import result_rows
 from mklviz.views.session.launcher import begin_at
-from mklviz.views.session.session import RaceHistory, Session
+from mklviz.views.session.session import RaceHistory
 from mklviz.views.tabs.timeline import Timeline
 
 STEP = 6
@@ -149,12 +149,6 @@ def test_a_file_that_says_nonsense_of_its_origin_is_not_read(wrong: object) -> N
 
 
 # -- on screen
-
-
-def shown(made: Race) -> Session:
-    session = Session()
-    session.show(Recipe(), Prepared(), made)  # type: ignore[arg-type]
-    return session
 
 
 def test_the_table_and_the_words_follow_the_cursor_over_a_branch() -> None:

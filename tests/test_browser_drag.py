@@ -32,9 +32,7 @@ def drawn_mix(app: App) -> list[float]:
 
 def test_a_race_begins_where_the_start_of_a_large_problem_is_let_go(open_app: Open) -> None:
     app = open_app(solvers="silp,level,spg", iterations=12)
-    app.press("Run")
-    app.until_finished()
-    app.settled()
+    app.race()
     app.page.get_by_role("tab", name="Geometry").click()
     handle = app.page.get_by_role("slider", name="Start of the paths")
     handle.wait_for()
@@ -130,9 +128,7 @@ def pointed(app: App, x: float) -> dict[str, Any]:
 
 def test_a_line_of_the_cursor_is_dragged_on_the_race_and_elsewhere_a_drag_zooms(open_app: Open) -> None:
     app = open_app(solvers="level,spg", iterations=30)
-    app.press("Run")
-    app.until_finished()
-    app.settled()
+    app.race()
     app.page.get_by_role("tab", name="Timeline").click()
     slider = app.page.get_by_role("slider", name="Step")
     app.until(lambda: slider.input_value() == "30", "the cursor at the end")

@@ -30,9 +30,7 @@ def test_the_page_loads_and_another_data_set_is_raced_after_the_first(open_app: 
     app.screenshot("empty-1280")
 
     app.enter("iterations", "3")
-    app.press("Run")
-    app.until_finished()
-    app.settled()
+    app.race()
     before = app.last("objective")
     app.choose("Data set", "Congressional")
     app.until(lambda: app.page.get_by_text(HINT).is_visible(), "the hint")
@@ -82,9 +80,7 @@ def test_curves_move_pause_resume_step_by_one_and_stop(open_app: Open) -> None:
 def test_the_last_point_is_the_solvers_last_iterate_and_reset_keeps_seed_and_settings(open_app: Open) -> None:
     app = open_app(solvers="level,silp", iterations=30)
     app.enter("seed", "3")
-    app.press("Run")
-    app.until_finished()
-    app.settled()
+    app.race()
     recipe = small_recipe("level,silp", 30).changed(seed=3)
     problem = recipe.prepare().problem
     curves = app.curves()

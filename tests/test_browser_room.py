@@ -48,9 +48,7 @@ def test_a_projector_shows_objective_and_weights_alone_and_each_tab_in_large_typ
     open_app: Open,
 ) -> None:
     app = open_app(solvers="level,silp,spg,pgd", iterations=12, height=720)
-    app.press("Run")
-    app.until_finished()
-    app.settled()
+    app.race()
     app.until(lambda: len(seen(app)) >= 8, "all figures")
     before = app.still(lambda: seen(app), "all figures in their places")
     switch = app.page.get_by_role("switch", name="Projector")

@@ -121,9 +121,7 @@ def test_a_zoom_stays_with_another_theme_and_other_scales_until_it_is_reset(race
 
 def test_every_tab_can_be_used_by_everybody_with_a_finished_and_a_failed_run(open_app: Open) -> None:
     app = open_app(solvers="level,broken", iterations=12)
-    app.press("Run")
-    app.until_finished()
-    app.settled()
+    app.race()
     found: dict[str, list[str]] = {}
     for tab in tab_classes():
         app.page.get_by_role("tab", name=tab.title, exact=True).click()
@@ -138,9 +136,7 @@ def test_the_page_turns_dark_and_everybody_can_use_it_light_and_dark_empty_and_f
     app = open_app(solvers="level,silp,spg,pgd", iterations=30, width=1920, height=1080)
     found = {"empty, light": serious(app.page)}
     app.screenshot("empty-1920")
-    app.press("Run")
-    app.until_finished()
-    app.settled()
+    app.race()
     found["finished, light"] = serious(app.page)
     app.screenshot("finished-1920", whole=True)
     cards = [app.page.get_by_role("heading", name=name).first for name in ("Duality gap", "Step size")]

@@ -6,15 +6,16 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from _problems import LOSSES, REGULARIZERS, blobs, problem, random_grams
+from _problems import LOSSES, REGULARIZERS, PlainSolver, blobs, problem, random_grams
 from scipy.optimize import linprog
 from solver_fuzz import make_case
 
 import mklviz as mv
-from mklviz.contract import Iterate, Solver
+from mklviz.contract import Iterate
 from mklviz.engine import available_solvers, exactness, make_solver, solve
 from mklviz.engine.exactness import reviewed
 from mklviz.errors import SolverError
@@ -269,13 +270,10 @@ def test_what_a_solver_lost_on_its_way_is_no_contradiction_where_both_bounds_are
         assert found.status == status
 
 
-class Still(Solver):
+class Still(PlainSolver):
     """Stays where the gap is as small as was asked for, if rounding did not count."""
 
     name_, label = "still", "Still"
-
-    def supports(self, problem: Problem) -> str:
-        return ""
 
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         best = solve(problem, "level", gap=1e-9).best
@@ -297,10 +295,14 @@ def test_bounds_that_contradict_each_other_are_never_converged() -> None:
     assert "0.0024 of the objective above it" in found.reason
 
 
-def test_kernels_that_are_not_positive_semidefinite_fail_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    posed = problem("blobs, C = 1")
-    bound = Problem.lower_bound
-    monkeypatch.setattr(Problem, "lower_bound", lambda *args: bound(*args) + 1e3)
+class Boasting(Problem):
+    def lower_bound(self, *where: Any) -> float:
+        return super().lower_bound(*where) + 1e3
+
+
+def test_kernels_that_are_not_positive_semidefinite_fail_with_a_sentence() -> None:
+    plain = problem("blobs, C = 1")
+    posed = Boasting(plain.bank, plain.y, plain.loss, plain.regularizer)
     with pytest.raises(SolverError, match="are all kernels positive semidefinite"):
         solve(posed, "level")
 

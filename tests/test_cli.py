@@ -1,5 +1,6 @@
 """The command line says what it did in words and numbers, and what was wrong in one sentence."""
 
+import contextlib
 import csv
 import io
 import json
@@ -391,10 +392,10 @@ def test_what_goes_to_a_closed_stream_goes_nowhere_else(closed, said):
 @pytest.mark.parametrize(
     "words", [["solvers"], ["losses", "--json"], ["run", *SMALL, "--solvers", "level", "--gap", "0.1"]]
 )
-def test_what_a_terminals_encoding_lacks_is_written_in_plain_signs(monkeypatch, encoding, words):
+def test_what_a_terminals_encoding_lacks_is_written_in_plain_signs(encoding, words):
     stream = io.TextIOWrapper(io.BytesIO(), encoding)
-    monkeypatch.setattr(sys, "stdout", stream)
-    assert main(words) == 0
+    with contextlib.redirect_stdout(stream):
+        assert main(words) == 0
     stream.flush()
     text = stream.buffer.getvalue().decode(encoding)
     if "--json" in words:  # which keeps every sign

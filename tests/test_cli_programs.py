@@ -8,7 +8,7 @@ import io
 import json
 import subprocess
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,6 @@ from _sources import SOURCES
 
 import mklviz as mv
 from mklviz.analysis.drawn_points import Points, as_file
-from mklviz.cli import race as outputs
 from mklviz.cli.commands import main
 from mklviz.cli.completion import SHELLS, script
 from mklviz.cli.parser import LISTS, make_parser
@@ -31,7 +30,6 @@ from mklviz.engine import Race, solver_classes
 from mklviz.errors import MklvizError
 from mklviz.problem import Problem, loss_families, regularizer_families
 from mklviz.quoting import cell
-from mklviz.record import summary as tables
 from mklviz.record.store import open_store, reset
 from mklviz.record.summary import write_csv
 from mklviz.scenarios import scenarios
@@ -346,11 +344,13 @@ def rows(file: Path) -> int:
         return len(list(csv.DictReader(opened)))
 
 
-def test_files_are_written_while_a_race_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outputs, "EVERY_SECONDS", 0.0)
-    monkeypatch.setattr(outputs, "AT_LEAST_SECONDS", 0.0)
+class AtOnce(Outputs):
+    every_seconds = at_least_seconds = 0.0
+
+
+def test_files_are_written_while_a_race_runs(tmp_path: Path) -> None:
     table, runs = tmp_path / "steps.csv", tmp_path / "runs.zip"
-    kept, race = Outputs(table, runs), begun()
+    kept, race = AtOnce(table, runs), begun()
     kept.keep_up(race)
     assert rows(table) == 6
     for run in race.runs.values():
@@ -388,18 +388,17 @@ def test_every_table_in_text_is_written_by_one_function() -> None:
 
 
 def test_a_parquet_table_is_written_beside_the_csv_one_or_refused_before_the_race(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, without: Callable[[str], None]
 ) -> None:
-    wanted = tmp_path / "steps.parquet"
-    monkeypatch.setattr(tables, "find_spec", lambda _name: None)
-    with pytest.raises(MklvizError, match="pip install pyarrow"):
-        Outputs(parquet=wanted)
-    monkeypatch.undo()
     pytest.importorskip("pyarrow")
+    wanted = tmp_path / "steps.parquet"
     kept = Outputs(tmp_path / "steps.csv", parquet=wanted)
     assert kept.finish(begun())
     assert len(pd.read_parquet(wanted)) == 6
     assert rows(tmp_path / "steps.csv") == 6
+    without("pyarrow")
+    with pytest.raises(MklvizError, match="pip install pyarrow"):
+        Outputs(parquet=wanted)
 
 
 def test_nothing_is_written_too_often(tmp_path: Path) -> None:

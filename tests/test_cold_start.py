@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 
 import pytest
+from _ticks import warm_up_by
 from _waits import wait_for
 
 from mklviz.engine.race import entered
@@ -51,8 +52,7 @@ class Cold(Warmup):
 @pytest.fixture
 def cold(monkeypatch: pytest.MonkeyPatch) -> Cold:
     warmup = Cold()
-    for module in ("views.explorer.before_and_after", "views.explorer.explorer", "recipe.preparation"):
-        monkeypatch.setattr(f"mklviz.{module}.WARMUP", warmup)
+    warm_up_by(monkeypatch, warmup)
     return warmup
 
 

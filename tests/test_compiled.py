@@ -114,9 +114,8 @@ def test_a_damaged_cache_is_set_aside_with_one_line(
 def test_without_a_folder_to_write_to_functions_are_compiled_at_every_start(
     source: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    blocked = source.parent / "file"
+    blocked = source.parent / "cache"
     blocked.write_text("in the way of a folder", encoding="utf-8")
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(blocked / "cache"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(blocked / "cache"))
     (source.parent / "__pycache__").write_text("in the way of another", encoding="utf-8")
     with caplog.at_level(logging.WARNING):

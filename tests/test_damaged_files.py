@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from _corpus import member, zipped
 from _shown import html_of
 
 import mklviz as mv
@@ -88,21 +89,11 @@ def members(file: bytes) -> Members:
 
 
 def packed(contents: Members) -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        for name, content in contents.items():
-            archive.writestr(name, content)
-    return file.getvalue()
-
-
-def npy(values: Any) -> bytes:
-    file = io.BytesIO()
-    np.save(file, values)
-    return file.getvalue()
+    return zipped(contents, zipfile.ZIP_STORED)
 
 
 def with_header(contents: Members, told: Any) -> bytes:
-    return packed(contents | {"header.npy": npy(np.frombuffer(json.dumps(told).encode(), np.uint8))})
+    return packed(contents | {"header.npy": member(np.frombuffer(json.dumps(told).encode(), np.uint8))})
 
 
 def header_of(contents: Members) -> dict[str, Any]:
@@ -147,7 +138,7 @@ def other_columns(contents: Members) -> Iterator[bytes]:
         yield packed({key: kept for key, kept in contents.items() if key != name})
         values = np.load(io.BytesIO(content))
         with np.errstate(all="ignore"):
-            yield from (packed(contents | {name: npy(change(values))}) for change in COLUMNS.values())
+            yield from (packed(contents | {name: member(change(values))}) for change in COLUMNS.values())
 
 
 def damages() -> list[bytes]:
@@ -235,14 +226,6 @@ except (MklvizError, DataError) as error:
 """
 
 
-def zipped(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", method, compresslevel=9) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return file.getvalue()
-
-
 def run_of(steps: int, kernels: int) -> bytes:
     """Return a run whose weights are all alike, and no zeros, which would be kept as none."""
     told = {"format": 1, "solver": "level", "label": "Level", "options": {}, "problem": "p", "kernel_names": []}
@@ -251,7 +234,7 @@ def run_of(steps: int, kernels: int) -> bytes:
     columns |= {"svm_solves": np.arange(steps), "dual": np.zeros((steps, 2))}
     columns |= {"header": np.frombuffer(json.dumps(told).encode(), np.uint8)}
     columns |= {"weights": np.full((steps, kernels), 0.5)}
-    return zipped({f"{name}.npy": npy(values) for name, values in columns.items()})
+    return zipped({f"{name}.npy": member(values) for name, values in columns.items()})
 
 
 def belied(name: str, size: int) -> bytes:
@@ -315,12 +298,12 @@ def test_a_small_file_of_data_that_would_become_gigabytes_is_refused_in_little_m
 
 
 def test_no_more_is_read_than_a_member_says_and_an_array_that_is_cut_off_is_never_made() -> None:
-    head = npy(np.zeros(4))[:128].replace(b"(4,), ", b"(9,), ")
+    head = member(np.zeros(4))[:128].replace(b"(4,), ", b"(9,), ")
     with zipfile.ZipFile(io.BytesIO(zipped({"a.npy": head + bytes(32)}))) as archive:
         with pytest.raises(ValueError, match="cut off"):
             read_array(archive, "a.npy")
-        with ArchiveMember(archive, "a.npy") as member:
-            assert [len(member.read(100)), len(member.read()), len(member.read(5))] == [100, 60, 0]
+        with ArchiveMember(archive, "a.npy") as part:
+            assert [len(part.read(100)), len(part.read()), len(part.read(5))] == [100, 60, 0]
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
@@ -328,4 +311,4 @@ def test_archives_that_cannot_be_unpacked_piece_by_piece_are_refused(method: int
     with pytest.raises(MklvizError, match="is not a file of runs"):
         read_bundle(zipped({"a.mklrun.npz": run_of(1, 1)}, method), "runs.zip")
     with pytest.raises(DataError, match="compressed in a way that is not read here"):
-        read_dataset(zipped({"X.npy": npy(np.eye(2)), "y.npy": npy(np.arange(2))}, method))
+        read_dataset(zipped({"X.npy": member(np.eye(2)), "y.npy": member(np.arange(2))}, method))

@@ -6,12 +6,12 @@ import gzip
 import hashlib
 import re
 from importlib import resources
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from mklviz.datasets import DataError, Dataset, _info, _registry, describe_datasets, list_datasets, load_dataset
+import mklviz.datasets
+from mklviz.datasets import DataError, Dataset, _info, describe_datasets, list_datasets, load_dataset
 
 CARDS = {card.name: card for card in describe_datasets()}
 TABLES = [card for card in CARDS.values() if card.kind == "table"]
@@ -166,11 +166,18 @@ def test_cards_are_shown_without_reading_a_table(monkeypatch):
     assert [card.name for card in describe_datasets()] == list_datasets()
 
 
-def test_a_module_with_a_load_function_is_a_data_set_even_without_a_card(monkeypatch):
-    module = SimpleNamespace(load=lambda n=5: Dataset("extra", np.eye(n), np.resize([1.0, -1.0], n)))
-    monkeypatch.setattr(_registry, "_modules", lambda: {"extra": module})
-    assert list_datasets() == ["extra"]
-    assert describe_datasets()[0].shape == (5, 5)
+EXTRA = """
+import numpy as np
+from mklviz.datasets import Dataset
+def load(n=5):
+    return Dataset("extra", np.eye(n), np.resize([1.0, -1.0], n))
+"""
+
+
+def test_a_module_with_a_load_function_is_a_data_set_even_without_a_card(save):
+    save(mklviz.datasets, "extra", EXTRA)
+    assert "extra" in list_datasets()
+    assert next(card for card in describe_datasets() if card.name == "extra").shape == (5, 5)
     assert load_dataset("extra", n=3).n_samples == 3
 
 

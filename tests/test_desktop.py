@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,14 @@ ADDRESS = "http://localhost:5999/explorer?code=abc"
 def own_folders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Remember nothing of, and for, the person who runs the tests."""
     monkeypatch.setattr(desktop.platformdirs, "user_config_path", lambda *_, **__: tmp_path / "config")
+
+
+@pytest.fixture
+def browsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The addresses at which a browser was opened."""
+    opened: list[str] = []
+    monkeypatch.setattr(desktop.webbrowser, "open", opened.append)
+    return opened
 
 
 def installed(folder: Path, start: str, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -50,12 +58,15 @@ def installed(folder: Path, start: str, monkeypatch: pytest.MonkeyPatch) -> Path
 
 @pytest.mark.parametrize("ended", [False, True])
 def test_a_native_window_is_preferred_and_is_closed_when_its_server_has_ended(
-    ended: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ended: bool,
+    tmp_path: Path,
+    browsed: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     installed(tmp_path, "time.sleep(600)" if ended else "pass", monkeypatch)
-    monkeypatch.setattr(desktop.webbrowser, "open", lambda _: pytest.fail("a browser opened, too"))
     desktop.show_window(ADDRESS, lambda: not ended)
-    assert capfd.readouterr().err == ""
+    assert (capfd.readouterr().err, browsed) == ("", [])
 
 
 def test_a_native_window_opens_as_large_as_the_last_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -76,16 +87,19 @@ def test_a_size_that_no_window_has_is_forgotten(kept: str, tmp_path: Path, monke
 
 @pytest.mark.parametrize("start", ["", "raise OSError", "os.abort()"])
 def test_without_a_window_of_its_own_a_sentence_says_why_and_the_browser_opens(
-    start: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    start: str,
+    tmp_path: Path,
+    browsed: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    without: Callable[[str], None],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     if start:  # pywebview is installed, but the system lacks what it draws with: then Qt ends its process
         installed(tmp_path, start, monkeypatch)
     else:
-        monkeypatch.setitem(sys.modules, "webview", None)
-    opened: list[str] = []
-    monkeypatch.setattr(desktop.webbrowser, "open", opened.append)
-    desktop.show_window(ADDRESS, lambda: not opened)
-    assert opened == [ADDRESS]
+        without("webview")
+    desktop.show_window(ADDRESS, lambda: not browsed)
+    assert browsed == [ADDRESS]
     why = "pywebview cannot open a window" if start else 'pip install "mklviz[desktop]"'
     assert why in capsys.readouterr().err
 

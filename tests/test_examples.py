@@ -9,13 +9,13 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from _plugins import Save
 from _problems import problem as named_problem
 from _sources import ROOT
 
@@ -69,12 +69,9 @@ def test_the_estimators_run_as_they_stand() -> None:
 
 
 @pytest.fixture
-def frank_wolfe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def frank_wolfe(save: Save) -> None:
     """The solver of its page, saved as the page says but in a folder that goes away again."""
-    (tmp_path / "frank_wolfe.py").write_text(FRANK_WOLFE)
-    monkeypatch.setattr(mklviz.solvers, "__path__", [*mklviz.solvers.__path__, str(tmp_path)])
-    yield
-    sys.modules.pop("mklviz.solvers.frank_wolfe", None)
+    save(mklviz.solvers, "frank_wolfe", FRANK_WOLFE)
 
 
 @pytest.mark.usefixtures("frank_wolfe")

@@ -15,7 +15,7 @@ import numpy as np
 import panel as pn
 import pytest
 from _served import page_of
-from _ticks import follow, tick
+from _ticks import follow, tick, warm_up_by
 from _waits import PATIENCE, wait_for
 
 from mklviz.datasets import Dataset, load_dataset
@@ -359,8 +359,7 @@ def test_who_opens_the_page_sees_the_warm_up_and_may_press_run_meanwhile(
             self.fraction = 0.25
 
     slow = Slow()
-    for module in ("views.explorer.before_and_after", "views.explorer.explorer", "recipe.preparation"):
-        monkeypatch.setattr(f"mklviz.{module}.WARMUP", slow)
+    warm_up_by(monkeypatch, slow)
     bar, stage = explorer.run_panel.progress, explorer.run_panel.stage
     asyncio.run(explorer.tick())
     assert not bar.visible
@@ -452,7 +451,7 @@ def test_a_race_begins_with_the_solvers_that_are_ready_and_the_others_join_it(
             return PREPARING if solver != "level" and not self.wait(0.0) else ""
 
     partly = Partly()
-    monkeypatch.setattr("mklviz.recipe.preparation.WARMUP", partly)
+    warm_up_by(monkeypatch, partly)
     explorer.sidebar.load(replace(SMALL, solvers=(SolverChoice("silp"), SolverChoice("level"))))
     explorer.run()
     follow(explorer, lambda: explorer.race_view.race is not None and explorer.race_view.race.runs["level"].finished)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from _corpus import member
 from _samples import HEAD, KERNELS, RNG, SAMPLES, TRAINED, WORDS, K, N, X, Y, is_the_table, matlab, read, rows, saved
 from scipy.io import savemat
 from scipy.sparse import csr_matrix
@@ -244,8 +245,8 @@ def test_several_tables_of_arrays_are_views() -> None:
 
 def test_labels_that_are_python_objects_are_read_without_unpickling(monkeypatch: pytest.MonkeyPatch) -> None:
     content = saved(X=X, y=np.array(WORDS.tolist(), dtype=object))
-    monkeypatch.setattr("pickle.load", lambda *_a, **_k: pytest.fail("unpickled"))
-    monkeypatch.setattr("pickle.loads", lambda *_a, **_k: pytest.fail("unpickled"))
+    for name in ("load", "loads"):
+        monkeypatch.setattr(f"pickle.{name}", lambda *_a, **_k: pytest.fail("unpickled"))
     assert is_the_table(read(content, "x.npz"))
     assert is_the_table(read(saved(X=X, y=Y.astype(object)), "x.npz"))
 
@@ -364,11 +365,11 @@ def test_every_format_says_its_names() -> None:
 
 def test_arrays_in_the_other_order_of_bytes_are_read() -> None:
     table = np.column_stack([np.arange(30) * 0.5, np.arange(30) % 7, np.arange(30) % 2])
-    one, other = (read_dataset_bytes(_npy(table.astype(kind)), "t.npy") for kind in ("<f8", ">f8"))
+    one, other = (read_dataset_bytes(member(table.astype(kind)), "t.npy") for kind in ("<f8", ">f8"))
     assert np.array_equal(one.X, other.X)
     assert np.array_equal(one.y, other.y)
     with pytest.raises(DataError, match="is no table"):
-        read_dataset_bytes(_npy(np.zeros(30, [("a", float, 3), ("y", int)])), "t.npy")
+        read_dataset_bytes(member(np.zeros(30, [("a", float, 3), ("y", int)])), "t.npy")
 
 
 def test_new_samples_need_all_columns_and_no_target_in_any_format() -> None:
@@ -381,8 +382,8 @@ def test_new_samples_need_all_columns_and_no_target_in_any_format() -> None:
     with pytest.raises(DataError, match='needs the column "b"'):
         columns.read(columns.table(b"@relation r\n@attribute a numeric\n@data\n1\n2\n", "new.arff"))
     table = np.column_stack([np.arange(30) * 0.5, np.arange(30) % 7, np.arange(30) % 2])
-    columns = Columns.of(read_dataset_bytes(_npy(table), "t.npy"))
-    assert np.array_equal(columns.read(columns.table(_npy(table[:, :2]), "new.npy"))[0], table[:, :2])
+    columns = Columns.of(read_dataset_bytes(member(table), "t.npy"))
+    assert np.array_equal(columns.read(columns.table(member(table[:, :2]), "new.npy"))[0], table[:, :2])
     columns = Columns.of(read("".join(f"{i % 2} 1:{i} 2:{i % 7}\n" for i in range(30)), "t.svm"))
     assert columns.read(columns.table(b"0 1:3 2:4\n0 1:2\n", "new.svm"))[0].tolist() == [[3.0, 4.0], [2.0, 0.0]]
     columns = Columns.of(read("a,y\n" + "".join(f"{i}.5,{i % 2}\n" for i in range(30)), "t.csv"))
@@ -400,12 +401,6 @@ def test_a_new_table_is_read_as_the_one_learned_from_was() -> None:
     X, notes = columns.read(columns.table(b"w,where\n3,US\n4,US\n", "new.csv"))
     assert X.tolist() == [[3.0, 1.0], [4.0, 1.0]]
     assert 'Column "w" has no unit: its numbers are taken to be in kg.' in notes
-
-
-def _npy(array: np.ndarray[Any, Any]) -> bytes:
-    file = io.BytesIO()
-    np.save(file, array)
-    return file.getvalue()
 
 
 def test_what_is_packed_in_cells_of_matlab_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -325,6 +325,14 @@ def test_a_code_that_anybody_guesses_is_refused() -> None:
             serve(free_port(), code=code)
 
 
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What a server that is not started is to serve."""
+    settings: dict[str, Any] = {}
+    monkeypatch.setattr(serving, "serve_here", lambda _, given, __: settings.update(given))
+    return settings
+
+
 @pytest.mark.parametrize(
     ("words", "own"),
     [
@@ -335,19 +343,15 @@ def test_a_code_that_anybody_guesses_is_refused() -> None:
     ],
 )
 def test_browsers_have_runs_of_their_own_where_others_are_let_in_unless_the_operator_says_otherwise(
-    words: list[str], own: bool, monkeypatch: pytest.MonkeyPatch
+    words: list[str], own: bool, asked: dict[str, Any]
 ) -> None:
-    asked: list[bool] = []
-    monkeypatch.setattr("mklviz.server.serving.serve_here", lambda _, given, __: asked.append(given["own_runs"]))
     assert main(["serve", "--no-show", "--port", str(free_port()), *words]) == 0
-    assert asked == [own]
+    assert asked["own_runs"] is own
 
 
 def test_a_class_is_told_where_to_come_in_and_the_code(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    asked: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked: list[str] = []
-    monkeypatch.setattr("mklviz.server.serving.serve_here", lambda _, given, __: asked.append(given["address"]))
     port = free_port()
     words = ["--classroom", "--num-procs", "1", "--no-show", "--port", str(port), "--code", "blackboard"]
     assert main(["serve", *words]) == 0
@@ -355,7 +359,7 @@ def test_a_class_is_told_where_to_come_in_and_the_code(
     assert f":{port}/explorer\n    code: blackboard\n" in said
     assert f":{port}/class shows both" in said
     assert f"{LIMITS.sessions:,} pages" in said
-    assert asked == ["0.0.0.0"]
+    assert asked["address"] == "0.0.0.0"
     with pytest.raises(MklvizError, match="lets nobody else in"):
         serve(free_port(), address="127.0.0.1", classroom=True)
 

@@ -11,35 +11,29 @@ from typing import Any
 
 import numpy as np
 import pytest
-from _problems import blobs, problem, ran, random_grams
+from _problems import problem, ran
 from _shown import notes, words
 from _ticks import Prepared
 from _waits import wait_for
 from bokeh.events import Tap
+from test_geometry import few
 
 from mklviz.analysis.landscape import ONE_MAP
 from mklviz.analysis.weight_map import STAGES, Plane, Slice
 from mklviz.contract import Iterate
 from mklviz.engine import MaxIter, Race
-from mklviz.kernels import KernelBank
-from mklviz.problem import Hinge, Problem, Simplex
+from mklviz.problem import Problem
 from mklviz.recipe import Recipe
 from mklviz.scenarios import scenarios
 from mklviz.views.chart.columns import contour_levels
 from mklviz.views.chart.description import Axis
 from mklviz.views.explorer.shell import Shell
-from mklviz.views.geometry import map_card
 from mklviz.views.geometry.map_card import flat_valley, model_words, shade_scale
 from mklviz.views.geometry.map_chart import DIGIT, FRAME, LOW_AND_HIGH, RIGHT, SIZE, UP, numbered_steps
 from mklviz.views.look.palette import DARK, LIGHT, contrast
 from mklviz.views.session.session import Session
 from mklviz.views.start.front import front_html
 from mklviz.views.tabs.geometry import Geometry
-
-
-def few(m: int) -> Problem:
-    _, y = blobs(24, 0.3, seed=3)
-    return Problem(KernelBank.from_grams(random_grams(m, 24, seed=m)), y, Hinge(100.0), Simplex())
 
 
 def opened(posed: Problem, *solvers: str, steps: int = 8) -> tuple[Session, Geometry]:
@@ -262,9 +256,9 @@ def test_a_click_while_the_race_goes_on_says_when_it_can_be_followed() -> None:
     race.wait()
 
 
-def test_a_map_of_more_steps_than_decide_where_it_lies_still_holds_every_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(map_card, "MOST_FITTED", 6)
+def test_a_map_of_more_steps_than_decide_where_it_lies_still_holds_every_one() -> None:
     _, tab = opened(few(10), steps=12)
+    tab.map.most_fitted = 6
     tab.tick(1.0)
     map_ = tab.map.survey.map
     assert isinstance(map_, Plane)

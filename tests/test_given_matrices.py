@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from io import BytesIO
 from typing import Any
 
 import numpy as np
 import pytest
+from _samples import saved
 from scipy.sparse import csr_matrix
 
 import mklviz as mv
@@ -111,16 +111,9 @@ def test_kernels_of_distances_are_those_of_the_points_they_are_between() -> None
     assert np.array_equal(ChiSquared().from_distances(taxi), taxi)
 
 
-def archive(**arrays: object) -> bytes:
-    """Return an archive of arrays."""
-    file = BytesIO()
-    np.savez(file, **arrays)  # type: ignore[arg-type]
-    return file.getvalue()
-
-
 def test_distances_in_a_file_are_recognised_and_divided_by_their_mean() -> None:
     distances = np.sqrt(squared_distances(X, X))
-    data = mv.read_dataset(archive(grams=distances, y=Y))
+    data = mv.read_dataset(saved(grams=distances, y=Y))
     assert data.distances
     assert "they are distances" in " ".join(data.notes)
     prepared = mv.Recipe.from_words("kernels=laplacian:0.5,1").on(data).prepare()
@@ -134,7 +127,7 @@ def test_distances_in_a_file_are_recognised_and_divided_by_their_mean() -> None:
 
 
 def test_a_recipe_repairs() -> None:
-    data = mv.read_dataset(archive(grams=SIGMOID, y=Y))
+    data = mv.read_dataset(saved(grams=SIGMOID, y=Y))
     recipe = mv.Recipe.from_words("repair=clip").on(data)
     assert "repair=clip" in recipe.to_words()
     assert mv.Recipe.from_json(recipe.to_json()) == recipe
@@ -157,7 +150,7 @@ def test_ranges_of_columns_are_written_as_they_are_read() -> None:
 
 def test_columns_by_number_are_those_of_the_whole_table_though_constant_ones_are_left_out() -> None:
     table = np.column_stack([X[:, 0], np.ones(60), X[:, 1:]])
-    data = mv.read_dataset(archive(X=table, y=Y, feature_names=np.array(["a", "b", "c", "d", "e"])))
+    data = mv.read_dataset(saved(X=table, y=Y, feature_names=np.array(["a", "b", "c", "d", "e"])))
     bank = mv.Recipe.from_words("kernels=linear@1...2 linear@4").on(data).prepare().problem.bank
     assert list(bank.names) == ["linear on c", "linear on e"]
     with pytest.raises(MklvizError, match="constant in the training part"):
@@ -165,7 +158,7 @@ def test_columns_by_number_are_those_of_the_whole_table_though_constant_ones_are
 
 
 def test_each_view_has_kernels_of_its_own() -> None:
-    data = mv.read_dataset(archive(sound=X, picture=X**2, y=Y))
+    data = mv.read_dataset(saved(sound=X, picture=X**2, y=Y))
     bank = mv.Recipe.from_words("kernels=linear@views gauss:1@views").on(data).prepare().problem.bank
     assert list(bank.names) == ["linear on sound", "linear on picture", "gauss 2⁰ on sound", "gauss 2⁰ on picture"]
     plain = KernelBank.build(X, [Gaussian(widths=(1.0,), on="views")])

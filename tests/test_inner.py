@@ -85,9 +85,9 @@ def test_a_warm_start_may_be_a_thousand_million_million_times_as_large_as_the_so
         loss.check_dual(loss.dual_from_signed(inner.signed, y), y)
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize("loss", [*LOSSES, *MULTICLASS], ids=repr)
 def test_a_solution_handed_in_is_where_the_next_solve_starts(loss: Loss) -> None:
-    y = targets(loss.regression)
+    y = classes() if loss.multiclass else targets(loss.regression)
     one, other = inner_solver(loss, y), inner_solver(loss, y)
     one.solve(kernel(1), 1e-9, False)
     other.set_dual(one.signed)
@@ -223,18 +223,13 @@ def test_two_classes_are_the_hinge_loss_without_bias_in_other_units() -> None:
 
 
 @pytest.mark.parametrize("loss", MULTICLASS, ids=repr)
-def test_several_classes_take_hard_kernels_warm_starts_and_cancelling(loss: Loss) -> None:
+def test_several_classes_take_hard_kernels_and_cancelling(loss: Loss) -> None:
     y = classes()
     for K in (np.zeros((N, N)), np.ones((N, N)), np.diag(np.arange(N) % 2.0), 1e-300 * np.eye(N)):
         inner = inner_solver(loss, y)
         inner.solve(K, 1e-6, False)
         assert np.isfinite(inner.value)
         loss.check_dual(loss.dual_from_signed(inner.signed, y), y)
-    one, other = inner_solver(loss, y), inner_solver(loss, y)
-    one.solve(kernel(1), 1e-9, False)
-    other.set_dual(one.signed)
-    other.solve(kernel(1), 1e-2, True)  # a rough solve has nothing left to do
-    np.testing.assert_allclose(other.signed, one.signed, atol=1e-7 * loss.C)
     broken = kernel()
     broken[0, 1] = broken[1, 0] = np.nan
     with pytest.raises(KernelError):

@@ -7,6 +7,7 @@ import io
 import pickle
 from collections.abc import Sequence
 from dataclasses import replace
+from tempfile import TemporaryFile
 from typing import Any
 
 import joblib
@@ -40,10 +41,18 @@ def trace_of(weights: Sequence[np.ndarray]) -> Trace:
     return trace
 
 
-@pytest.mark.parametrize("in_memory", [0, 3 * 8 * MANY, 2**27])
+def full_disk(**_: object) -> None:
+    raise OSError("No space left on device")
+
+
+@pytest.mark.parametrize(
+    ("in_memory", "file"),
+    [(0, TemporaryFile), (0, full_disk), (3 * 8 * MANY, TemporaryFile), (2**27, TemporaryFile)],
+)
 @pytest.mark.parametrize("kind", ["sparse", "dense", "mixed"])
-def test_weights_come_back_bit_for_bit(kind: str, in_memory: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weights_module, "IN_MEMORY", in_memory)
+def test_weights_come_back_bit_for_bit(kind: str, in_memory: int, file: object, monkeypatch: Any) -> None:
+    for name, value in {"IN_MEMORY": in_memory, "tempfile.TemporaryFile": file}.items():
+        monkeypatch.setattr(f"mklviz.record.weights.{name}", value)
     weights = path(kind)
     trace = trace_of(weights)
     for kept, row in zip(trace, weights, strict=True):
@@ -52,16 +61,6 @@ def test_weights_come_back_bit_for_bit(kind: str, in_memory: int, monkeypatch: p
     assert trace.weights.tobytes() == np.array(weights).tobytes()
     assert trace[2].gap == pytest.approx(0.8 / 1.8)
     assert replace(trace[2], weights=np.ones(3)).weights.tolist() == [1.0, 1.0, 1.0]
-
-
-def test_a_full_disk_leaves_weights_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(**_: object) -> None:
-        raise OSError("No space left on device")
-
-    monkeypatch.setattr(weights_module, "IN_MEMORY", 0)
-    monkeypatch.setattr(weights_module.tempfile, "TemporaryFile", refuse)
-    weights = path("dense", steps=3)
-    assert trace_of(weights).weights.tobytes() == np.array(weights).tobytes()
 
 
 def test_few_kernels_are_kept_as_they_are() -> None:

@@ -16,8 +16,7 @@ from scipy.io import mmwrite
 from scipy.sparse import coo_matrix, csr_matrix, save_npz
 
 import mklviz as mv
-from mklviz.datasets import DataError, GramFiles, _gram_files, read_dataset, read_dataset_bytes
-from mklviz.datasets._formats import _arrays
+from mklviz.datasets import DataError, GramFiles, read_dataset, read_dataset_bytes
 from mklviz.kernels.families._family import squared_distances
 from mklviz.recipe import Recipe
 from mklviz.recipe.choices import digest
@@ -204,18 +203,25 @@ def test_matrix_market_is_a_kernel_or_samples(tmp_path: Path) -> None:
         read("1 2 3\n4 5 6\n", "k.mtx")
 
 
+@pytest.fixture
+def all_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every matrix in a file be too large for memory, and be read some rows at a time."""
+    entries = dict.fromkeys(("_gram_files.ENTRIES", "_formats._arrays.ENTRIES"), 3 * N)
+    for name, value in {"_gram_files.LARGE": 0, **entries}.items():
+        monkeypatch.setattr(f"mklviz.datasets.{name}", value)
+
+
 @pytest.mark.parametrize("solver", ["level", "spg", "silp", "newton"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_many_kernels_stay_in_their_files_and_every_bit_is_that_of_memory(
-    dtype: type, solver: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    dtype: type, solver: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     np.save(tmp_path / "a.npy", KERNELS[:2].astype(dtype))
     np.save(tmp_path / "b.npy", np.asfortranarray(KERNELS[2], dtype))
     np.save(tmp_path / "y.npy", Y)
     inside = read_dataset(tmp_path)
-    monkeypatch.setattr(_gram_files, "LARGE", 0)
+    request.getfixturevalue("all_large")
     away = read_dataset(tmp_path)
-    monkeypatch.setattr(_gram_files, "ENTRIES", 3 * N)  # some rows at a time
     assert isinstance(away.grams, GramFiles)
     assert not isinstance(inside.grams, GramFiles)
     assert (digest(away), away.kernel_names) == (digest(inside), inside.kernel_names)
@@ -227,12 +233,10 @@ def test_many_kernels_stay_in_their_files_and_every_bit_is_that_of_memory(
     assert scores[1] == scores[0]
 
 
-def test_kernels_in_files_beside_a_table_are_those_of_the_rows_in_use(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("all_large")
+def test_kernels_in_files_beside_a_table_are_those_of_the_rows_in_use(tmp_path: Path) -> None:
     np.save(tmp_path / "k.npy", KERNELS)
     pd.DataFrame({"loud": X[:, 0], "class": WORDS}).to_csv(tmp_path / "table.csv", index=False)
-    monkeypatch.setattr(_gram_files, "LARGE", 0)
     away = read_dataset(tmp_path)
     assert isinstance(away.grams, GramFiles)
     np.testing.assert_array_equal(np.array(list(away.grams)), KERNELS)
@@ -248,25 +252,24 @@ def spoilt(places: tuple[int, int], value: float) -> np.ndarray[Any, Any]:
     return kernels
 
 
+@pytest.mark.usefixtures("all_large")
 @pytest.mark.parametrize(
     ("kernels", "reason"),
     [(spoilt((30, 4), np.nan), "holds nan between samples 30 and 4"), (spoilt((30, 4), 99.0), "not symmetric")],
 )
 def test_kernels_in_files_are_checked_some_rows_at_a_time(
-    kernels: np.ndarray[Any, Any], reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kernels: np.ndarray[Any, Any], reason: str, tmp_path: Path
 ) -> None:
     np.save(tmp_path / "k.npy", kernels)
     np.save(tmp_path / "y.npy", Y)
-    monkeypatch.setattr(_gram_files, "LARGE", 0)
-    monkeypatch.setattr(_arrays, "ENTRIES", 3 * N)
     with pytest.raises(DataError, match=rf"k\.npy.* {reason}"):
         read_dataset(tmp_path)
 
 
-def test_distances_in_files_are_read_into_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("all_large")
+def test_distances_in_files_are_read_into_memory(tmp_path: Path) -> None:
     np.save(tmp_path / "d.npy", np.stack([squared_distances(X, X) ** 0.5] * 2))
     np.save(tmp_path / "y.npy", Y)
-    monkeypatch.setattr(_gram_files, "LARGE", 0)
     data = read_dataset(tmp_path)
     assert data.distances
     assert isinstance(data.grams, np.ndarray)

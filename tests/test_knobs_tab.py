@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import panel as pn
 import pytest
-from _problems import problem, ran
+from _problems import blobs, problem, ran, small_bank
 from _waits import PATIENCE, wait_for
-from test_tabs import Prepared
+from test_tabs import Prepared, shown
 
 import mklviz as mv
 from mklviz.analysis import knobs as lab
@@ -32,9 +32,8 @@ def race() -> Race:
     return ran(Race(problem("blobs, C = 100"), ["level"], rules=(mv.MaxIter(3),)))
 
 
-def opened() -> tuple[Session, Knobs]:
-    session, tab = Session(), Knobs()
-    session.show(Recipe(), Prepared(), race())  # type: ignore[arg-type]
+def opened(made: Race | None = None) -> tuple[Session, Knobs]:
+    session, tab = shown(made or race()), Knobs()
     tab.follow(session)
     return session, tab
 
@@ -196,10 +195,11 @@ def test_what_each_knob_turns() -> None:
         assert len({knob.words(place) for place in range(len(knob.names))}) == len(knob.names)
 
 
-def test_a_larger_problem_is_solved_once_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lab, "SAMPLES", 10)
-    assert "40 samples and 20 kernels" in too_large(race().problem)
-    _, tab = opened()
+def test_a_larger_problem_is_solved_once_when_asked() -> None:
+    X, y = blobs(301, 0.2)
+    large = ran(Race(mv.Problem(small_bank(X), y), ["level"], rules=(mv.MaxIter(3),)))
+    assert "301 samples and" in too_large(large.problem)
+    _, tab = opened(large)
     for _ in range(5):
         tab.tick(time.monotonic())
     assert not tab.task.working

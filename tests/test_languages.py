@@ -8,11 +8,11 @@ from dataclasses import replace
 from html import unescape
 from io import BytesIO
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from _sources import ROOT
+from _ticks import visit
 from babel.messages.extract import extract
 from babel.messages.pofile import read_po
 
@@ -161,8 +161,7 @@ def test_a_page_is_in_the_language_of_its_address_else_of_its_browser(asked: str
 def test_pages_of_two_visitors_are_each_in_their_language(monkeypatch: pytest.MonkeyPatch) -> None:
     panels = []
     for accepted in ("de", "fr", "en"):
-        state = SimpleNamespace(session_args={}, headers={"Accept-Language": accepted}, curdoc=None)
-        monkeypatch.setattr(page_session, "pn", SimpleNamespace(state=state))
+        visit(monkeypatch, accepted=accepted)
         panels.append(LessonPanel(LESSONS["line-search"]))
     for panel in (*panels, *panels):  # one after the other, as on one server
         panel.show(LESSONS["three-kernels"])

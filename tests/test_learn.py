@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import io
 import pickle
 import re
-import sys
 import warnings
 from functools import cache
 from typing import Any
@@ -285,9 +286,15 @@ def test_a_fit_that_comes_to_its_limit_warns() -> None:
         mv.MKLClassifier(WORDS, solver="spg", max_iter=1, tol=1e-9).fit(*data())
 
 
-@pytest.mark.parametrize("between", ["nothing", "a pipeline", "a search"])
-def test_warnings_point_to_the_line_of_whoever_fits(monkeypatch: pytest.MonkeyPatch, between: str) -> None:
+@pytest.fixture
+def fifty_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let kernels be approximated on more than fifty samples."""
     monkeypatch.setattr(_banks, "MOST_EXACT", 50)
+
+
+@pytest.mark.usefixtures("fifty_exact")
+@pytest.mark.parametrize("between", ["nothing", "a pipeline", "a search"])
+def test_warnings_point_to_the_line_of_whoever_fits(between: str) -> None:
     alone = mv.MKLClassifier("gauss:1", solver="spg", max_iter=1, tol=1e-12)
     models = {"nothing": alone, "a pipeline": make_pipeline(StandardScaler(), alone)}
     model = models.get(between, GridSearchCV(models["a pipeline"], {"mklclassifier__C": [1.0]}, cv=2))
@@ -299,12 +306,10 @@ def test_warnings_point_to_the_line_of_whoever_fits(monkeypatch: pytest.MonkeyPa
     assert {found.filename for found in [*ours, *caught]} == {__file__}
 
 
-def test_many_samples_are_approximated_and_it_says_so(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(_banks, "MOST_EXACT", 100)
+@pytest.mark.usefixtures("fifty_exact")
+def test_many_samples_are_approximated_and_it_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     X, y = data()
-    with pytest.warns(UserWarning, match="On 120 samples, more than 100, kernels are approximated"):
+    with pytest.warns(UserWarning, match="On 120 samples, more than 50, kernels are approximated"):
         found = mv.MKLClassifier(WORDS).fit(X, y)
     assert "landmarks" in found.notes_[1]
     with pytest.warns(UserWarning, match="kernels are approximated") as told:  # once, whatever its folds
@@ -348,6 +353,11 @@ def test_what_cannot_be_is_refused_in_a_sentence(wrong: dict[str, Any], sentence
     assert str(refused.value).endswith((".", "?"))
 
 
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
 def test_verbose_fits_say_how_they_ended(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     mv.MKLClassifier(WORDS, verbose=0).fit(*data())
     assert capsys.readouterr().out == ""
@@ -358,10 +368,10 @@ def test_verbose_fits_say_how_they_ended(capsys: pytest.CaptureFixture[str], mon
     mv.MKLClassifierCV(WORDS, Cs=[1.0, 10.0], cv=2, verbose=1).fit(*data())
     chosen, _ = capsys.readouterr().out.splitlines()
     assert re.fullmatch(r"MKLClassifierCV: C = 10?, the best of 2 by a mean score of 0\.\d+", chosen)
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     monkeypatch.setattr("mklviz.streams.REFRESH_SECONDS", 0.0)
-    mv.MKLClassifier(WORDS, verbose=1).fit(*data())
-    lines = capsys.readouterr().out.split("\r")
+    with contextlib.redirect_stdout(Terminal()) as terminal:
+        mv.MKLClassifier(WORDS, verbose=1).fit(*data())
+    lines = terminal.getvalue().split("\r")
     assert any("kernels are built" in line for line in lines)
     assert any("kernels in use" in line for line in lines)
     assert max(map(len, lines)) < 200

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -60,16 +60,13 @@ def percent(part: float) -> str:
     return f"{100 * part:.1f} %"
 
 
-def silp_oscillates(o: Outcome) -> Decided:
-    w = o.traces["silp"].weights
+def full_moves(solver: str, o: Outcome) -> Decided:
+    w = o.traces[solver].weights
     moved = 0.5 * float(np.abs(np.diff(w, axis=0)).sum())  # weights that sum to one
     return Decided(moved, (3.0, 30.0), (f"{moved:.0f} full moves", f"{len(w) - 1}"))
 
 
-def best_response(o: Outcome) -> Decided:
-    w = o.traces["smkl"].weights
-    moved = 0.5 * float(np.abs(np.diff(w, axis=0)).sum())  # weights that sum to one
-    return Decided(moved, (3.0, 30.0), (f"{moved:.0f} full moves", f"{len(w) - 1}"))
+silp_oscillates, best_response = partial(full_moves, "silp"), partial(full_moves, "smkl")
 
 
 def three_kernels(o: Outcome) -> Decided:

@@ -75,7 +75,6 @@ def test_a_guess_lets_the_recorded_race_play_until_the_live_one_has_points(
 ) -> None:
     clock = [monotonic() + 100.0]
     monkeypatch.setattr("mklviz.views.lessons.stage.monotonic", lambda: clock[0])
-    monkeypatch.setattr("mklviz.views.host.frames.FigureSync.ready", lambda *_: True)
     stage, panel = explorer.stage, explorer.sidebar.scenario.lesson
     stage.tick()
     assert (rows(explorer), "<b" in stage.picture.head.object) == (0, False)
@@ -102,8 +101,8 @@ def test_no_tab_shows_the_recorded_race_before_the_guess(explorer: Explorer) -> 
     assert explorer.session.preview == NAME
 
 
-def test_what_a_race_waits_for_is_said_in_the_picture(explorer: Explorer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mklviz.views.lessons.stage.EVERY", 0.0)
+def test_what_a_race_waits_for_is_said_in_the_picture(explorer: Explorer) -> None:
+    explorer.stage.every = 0.0
     explorer.stage.progress = "Compiling solvers, 14 of 60, about 20 s"
     explorer.stage.tick()
     assert "14 of 60, about 20 s" in explorer.stage.picture.cover.object

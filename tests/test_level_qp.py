@@ -183,9 +183,15 @@ def test_the_switch_raises_lambda_near_the_end() -> None:
     assert used[-1] == 0.99
 
 
-def test_level_carries_on_without_a_linear_program(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def no_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no linear program be solved."""
     for method in ("_play", "_run"):
         monkeypatch.setattr(CuttingPlaneModel, method, lambda _: None)
+
+
+@pytest.mark.usefixtures("no_program")
+def test_level_carries_on_without_a_linear_program() -> None:
     steps = path(Level(), "random Gram matrices", 150)
     assert min(iterate.gap for iterate in steps) <= 1e-2
 
@@ -321,9 +327,8 @@ def test_silp_promises_lower_bounds_that_never_fall_and_meet_the_objective(name:
     assert best - promised.max() <= 1e-2 * best
 
 
-def test_a_failing_linear_program_keeps_the_weights_and_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    for method in ("_play", "_run"):
-        monkeypatch.setattr(CuttingPlaneModel, method, lambda _: None)
+@pytest.mark.usefixtures("no_program")
+def test_a_failing_linear_program_keeps_the_weights_and_ends_the_run() -> None:
     steps = path(Silp(), "random Gram matrices", 5)
     assert len(steps) == 2
     np.testing.assert_array_equal(steps[1].weights, steps[0].weights)
@@ -375,14 +380,20 @@ def test_ties_and_repeated_rows_end_at_the_minimum_all_the_same(case: str) -> No
         assert d.min() >= 0.0
 
 
-def test_real_cuts_are_played_without_highs(monkeypatch: pytest.MonkeyPatch) -> None:
+class Played(CuttingPlaneModel):
+    """A model whose program HiGHS does not solve."""
+
+    def _run(self) -> None:
+        return None
+
+
+def test_real_cuts_are_played_without_highs() -> None:
     train, _ = load_dataset("heart").split(train=0.5, seed=0)
     posed = Problem(paper_bank(train.X), train.y, Hinge(C=100.0))
     trace = solve(posed, "silp", gap=None, max_iter=60)
     duals = [(posed.loss.dual_value(one.dual, posed.y), posed.loss.signed(one.dual, posed.y)) for one in trace]
     cuts = np.array([value - 0.5 * posed.bank.quad(signed) for value, signed in duals])
-    monkeypatch.setattr(CuttingPlaneModel, "_run", lambda _: None)
-    model = CuttingPlaneModel(cuts.shape[1])
+    model = Played(cuts.shape[1])
     for j, cut in enumerate(cuts):
         model.add(cut)
         theta, d, w = model.minimize()

@@ -29,12 +29,17 @@ def value(bank: Bank, weights: Array, regularizer: LogDet) -> float:
     return float(regularizer.price * weights.sum() - regularizer.sigma * np.linalg.slogdet(matrix)[1])
 
 
+@pytest.fixture
+def small_pieces(monkeypatch):
+    monkeypatch.setattr("mklviz.problem.regularizers.log_det._step", lambda n: 5)
+
+
 @pytest.mark.parametrize("name", BANKS)
-@pytest.mark.parametrize("step", [None, 5])
-def test_value_and_gradient_are_those_of_the_formula_however_it_is_cut(name, step, monkeypatch):
+@pytest.mark.parametrize("small", [False, True])
+def test_value_and_gradient_are_those_of_the_formula_however_it_is_cut(name, small, request):
     """Differences of second order at a step of 1e-5 of the weights agree with the slopes to 1e-6 of the largest."""
-    if step:
-        monkeypatch.setattr("mklviz.problem.regularizers.log_det._step", lambda n: step)
+    if small:
+        request.getfixturevalue("small_pieces")
     bank = BANKS[name]
     regularizer = LogDet(sigma=0.7, eps=0.01, price=0.3).for_bank(bank)
     weights = np.random.default_rng(0).exponential(size=len(bank)) / len(bank)
@@ -121,9 +126,9 @@ def test_without_a_kernel_it_says_where_to_find_one_and_formulas_it_has_not_are_
     assert not alone.determined
 
 
-def test_a_determinant_is_left_between_two_pieces(monkeypatch):
+@pytest.mark.usefixtures("small_pieces")
+def test_a_determinant_is_left_between_two_pieces():
     """The factor of 24 samples in steps of 5 takes five pieces, its inverse as many."""
-    monkeypatch.setattr("mklviz.problem.regularizers.log_det._step", lambda n: 5)
     regularizer = LogDet().for_bank(BANKS["product"])
     questions: list[int] = []
 

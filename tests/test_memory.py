@@ -18,7 +18,7 @@ from _problems import ran
 from _waits import PATIENCE, soon, wait_for
 
 from mklviz.context.memory import Ledger, in_words
-from mklviz.engine import scheduler
+from mklviz.engine.scheduler import Scheduler
 from mklviz.engine.warmup import WARMUP
 from mklviz.errors import BankTooLarge, Interrupted, MemoryTaken
 from mklviz.kernels import Gaussian
@@ -216,10 +216,11 @@ def test_a_class_that_asks_for_the_same_at_once_needs_it_once() -> None:
 
 
 @pytest.fixture
-def visitors(monkeypatch: pytest.MonkeyPatch) -> Iterator[Visitors]:
-    """Explorers on a machine with room for a race and a half."""
+def visitors(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[Visitors]:
+    """Explorers on a machine with room for a race and a half, who wait for it for some tenths of a second."""
     found = Visitors(ONE + ONE // 2)
-    for name, value in {"BANKS": found.banks, "LEDGER": found.ledger, "PAUSES": (0.1,) * 5}.items():
+    pauses = (0.1,) * getattr(request, "param", 5)
+    for name, value in {"BANKS": found.banks, "LEDGER": found.ledger, "PAUSES": pauses}.items():
         monkeypatch.setattr(preparation, name, value)
     yield found
     SHARED_RACES._rooms.clear()
@@ -241,11 +242,8 @@ def follow(pages: list[Explorer | Follower], happened: Callable[[], bool]) -> No
 
 
 @pytest.mark.full
-def test_the_race_before_gives_way_to_the_next_of_the_same_visitor_in_all_tabs(
-    visitors: Visitors, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # until the tabs have let go of it, however long that takes
-    monkeypatch.setattr(preparation, "PAUSES", (0.1,) * 600)
+@pytest.mark.parametrize("visitors", [600], indirect=True)  # until the tabs have let go of it, however long that takes
+def test_the_race_before_gives_way_to_the_next_of_the_same_visitor_in_all_tabs(visitors: Visitors) -> None:
     import_module("mklviz.views.model.model_sections")  # would take its time while the tab is drawn
     explorer = at_work()
     explorer.run()
@@ -315,10 +313,8 @@ def test_a_server_keeps_no_problem_that_somebody_raced() -> None:
 
 
 @pytest.mark.full
-def test_a_worker_that_waits_for_its_next_race_does_not_keep_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scheduler, "IDLE_SECONDS", 2.0 * PATIENCE)  # the worker still waits when patience ends
-    monkeypatch.setattr(scheduler, "SCHEDULER", scheduler.Scheduler(workers=1))
-    monkeypatch.setattr("mklviz.engine.run.SCHEDULER", scheduler.SCHEDULER)
+def test_a_worker_that_waits_for_its_next_race_does_not_keep_the_last(one_worker: Scheduler) -> None:
+    one_worker.idle_seconds = 2.0 * PATIENCE  # it still waits when patience ends
     prepared = SMALL.prepare()
     race = ran(SMALL.race(prepared))
     gone = weakref.ref(prepared.problem)

@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 
 import pytest
 from _browser import events_of, free_port
-from _cells import PATIENCE, executed, opens, rows, steps
+from _cells import PATIENCE, executed, in_fresh_kernel, opens, rows, steps
 from _problems import problem as named_problem
 from _shown import html_of
 from _waits import wait_for, wait_until_still
@@ -127,6 +127,18 @@ def test_a_widget_waits_for_a_page_to_have_drawn_what_it_was_sent(problem: mv.Pr
     assert widget.wanted.is_set()  # there was nothing new to draw
 
 
+@pytest.fixture
+def marimo(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """A stand-in for marimo in whose notebook the test runs; what is registered there goes with the test."""
+    import holoviews as hv
+
+    made = SimpleNamespace(running_in_notebook=lambda: True, iframe=str, Html=str)
+    monkeypatch.setitem(sys.modules, "marimo", made)
+    for shown in (Trace, mv.Path, Race, hv.core.ViewableElement, hv.core.ViewableTree):
+        monkeypatch.setattr(shown, "_display_", None, raising=False)
+    return made
+
+
 def in_marimo(value: Any) -> Any:
     """Return what marimo shows where a cell ends with `value`."""
     return value._display_()
@@ -134,11 +146,10 @@ def in_marimo(value: Any) -> Any:
 
 @pytest.mark.full
 def test_in_marimo_a_race_returns_at_once_and_its_widget_stands_below_the_cell(
-    problem: mv.Problem, monkeypatch: pytest.MonkeyPatch
+    problem: mv.Problem, marimo: SimpleNamespace
 ) -> None:
     below: list[Any] = []
-    output = SimpleNamespace(append=below.append)
-    monkeypatch.setitem(sys.modules, "marimo", SimpleNamespace(running_in_notebook=lambda: True, output=output))
+    marimo.output = SimpleNamespace(append=below.append)
     race = mv.race(problem, ["level", "spg"], gap=1e-3)
     [widget] = below
     assert in_marimo(race) is widget  # type: ignore[attr-defined]  # marimo asks what a cell ends with
@@ -147,12 +158,8 @@ def test_in_marimo_a_race_returns_at_once_and_its_widget_stands_below_the_cell(
     assert [run["iteration"][-1] for run in widget.recording["runs"]] == [len(t) - 1 for t in race.traces.values()]
 
 
-def test_in_marimo_traces_and_paths_show_a_picture_below_their_table(
-    problem: mv.Problem, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "marimo", SimpleNamespace(running_in_notebook=lambda: True, Html=str))
-    for shown in (Trace, mv.Path, Race):
-        monkeypatch.setattr(shown, "_display_", None, raising=False)  # what is registered goes with the test
+@pytest.mark.usefixtures("marimo")
+def test_in_marimo_traces_and_paths_show_a_picture_below_their_table(problem: mv.Problem) -> None:
     register()
     for found in (mv.solve(problem, "level"), mv.path(problem, "level", C=[1.0, 10.0])):
         html = in_marimo(found)
@@ -162,17 +169,13 @@ def test_in_marimo_traces_and_paths_show_a_picture_below_their_table(
 
 
 def test_in_marimo_pictures_are_svg_and_those_with_sliders_are_marimo_s(
-    problem: mv.Problem, monkeypatch: pytest.MonkeyPatch
+    problem: mv.Problem, marimo: SimpleNamespace
 ) -> None:
     import holoviews as hv
 
     from mklviz.views.pictures.export import show_in_notebooks
 
-    ui = SimpleNamespace(panel=lambda shown: ("with sliders", shown))
-    asked = {"running_in_notebook": lambda: True, "iframe": str, "Html": str, "ui": ui}
-    monkeypatch.setitem(sys.modules, "marimo", SimpleNamespace(**asked))
-    for shown in (hv.core.ViewableElement, hv.core.ViewableTree):
-        monkeypatch.setattr(shown, "_display_", None, raising=False)  # what is registered goes with the test
+    marimo.ui = SimpleNamespace(panel=lambda shown: ("with sliders", shown))
     show_in_notebooks()
     trace = mv.solve(problem, "level")
     gap, weights = mv.plot.gap(trace), mv.plot.weights(trace)
@@ -193,15 +196,12 @@ def test_in_marimo_pictures_are_svg_and_those_with_sliders_are_marimo_s(
 @pytest.fixture(scope="module")
 def quickstart() -> Any:
     """The quick start, run in a fresh kernel."""
-    import nbclient  # loading them takes seconds, which every process that collects tests would pay
-    import nbformat
+    import nbformat  # loading it takes time, which every process that collects tests would pay
 
     document = nbformat.read(QUICKSTART, as_version=4)
     assert sum(cell.cell_type == "code" for cell in document.cells) == 5
     assert all(not cell.get("outputs") for cell in document.cells), "Clear the outputs before committing."
-    with_path = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))}
-    nbclient.NotebookClient(document, timeout=300, kernel_name="python3").execute(env=with_path)
-    return document
+    return in_fresh_kernel(document)
 
 
 @pytest.mark.full

@@ -60,10 +60,9 @@ Save = Callable[[str, str], Path]
 
 
 @pytest.fixture
-def save(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Save:
+def save(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, none_left_out: None) -> Save:
     """Save a file in the folder of lessons of one's own."""
     monkeypatch.setenv(LESSONS, str(tmp_path))
-    monkeypatch.setattr(plugins, "_reasons", {})
     for name in [*OWN]:
         monkeypatch.delitem(OWN, name)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import importlib.util
 import io
 import zipfile
 from collections.abc import Callable, Sequence
@@ -15,7 +14,7 @@ import openpyxl
 import pandas as pd
 import polars as pl
 import pytest
-from _corpus import archive, member
+from _corpus import archive, member, zipped
 
 import mklviz as mv
 from mklviz.datasets import DataError, Dataset, TableOptions, read_dataset_bytes
@@ -554,23 +553,11 @@ def test_a_parquet_file_is_read_with_the_names_of_its_columns() -> None:
         ("mine.parquet", "pyarrow", r"This is a Parquet file. Save it as CSV, or install mklviz\[parquet\]."),
     ],
 )
-def test_what_is_not_installed_is_said(name: str, package: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_installed_is_said(name: str, package: str, said: str, without: Callable[[str], None]) -> None:
     content = workbook(*ROWS) if package == "openpyxl" else b"PAR1" + b"\x00" * 20
-    find = importlib.util.find_spec
-    for module in ("_read_excel", "_read_parquet"):
-        monkeypatch.setattr(
-            f"mklviz.datasets.{module}.find_spec", lambda wanted: None if wanted == package else find(wanted)
-        )
+    without(package)
     with pytest.raises(DataError, match=said):
         read_dataset_bytes(content, name)
-
-
-def zipped(*names: str, text: bytes = b"x") -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as packed:
-        for name in names:
-            packed.writestr(name, text)
-    return file.getvalue()
 
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 600
@@ -583,9 +570,9 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 600
         (b"\x00\x00\x00\x18ftypheic" + b"\x00" * 50, "a photo"),
         (b"\x89PNG\r\n\x1a\n" + b"\x00" * 50, "a picture"),
         (b"%PDF-1.7\n", "a PDF"),
-        (zipped("report.txt", "letter.txt"), "made of 2 files without a table"),
-        (zipped("[Content_Types].xml", "word/document.xml"), "a Word document"),
-        (zipped("mimetype", "content.xml"), "an OpenDocument file"),
+        (zipped({"report.txt": b"x", "letter.txt": b"x"}), "made of 2 files without a table"),
+        (zipped({"[Content_Types].xml": b"x", "word/document.xml": b"x"}), "a Word document"),
+        (zipped({"mimetype": b"x", "content.xml": b"x"}), "an OpenDocument file"),
         (OLE + "Workbook".encode("utf-16-le"), r"an old Excel file \(.xls\). Save it as CSV"),
         (OLE + "WordDocument".encode("utf-16-le"), "an old Word document"),
         (b"\x1f\x8b\x08\x00" + b"\x00" * 20, "a gzip archive"),
@@ -600,7 +587,7 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 600
         (b"INSERT INTO t VALUES (1, 2, 'a');\n", "SQL. Save it as CSV"),
         (b"<table><tr><td>1</td></tr></table>", "a web page"),
         (b"(\xb5/\xfd" + b"\x00" * 50, "a Zstandard archive"),
-        (zipped(), "an empty zip archive"),
+        (zipped({}), "an empty zip archive"),
     ],
 )
 @pytest.mark.parametrize("name", ["mine.csv", "mine.xlsx", "mine"])

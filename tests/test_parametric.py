@@ -148,12 +148,17 @@ def test_banks_that_cannot_be_are_refused():
 # -- the built-in ones and the bank
 
 
+@pytest.fixture
+def small_tiles(monkeypatch):
+    monkeypatch.setattr("mklviz.kernels.parametric.TILE", 60)
+
+
 @pytest.mark.parametrize("name", BUILT_IN)
-@pytest.mark.parametrize("tile", [None, 60])
-def test_slopes_are_the_derivatives_of_the_quadratic_form_however_it_is_cut(name, tile, monkeypatch):
+@pytest.mark.parametrize("small", [False, True])
+def test_slopes_are_the_derivatives_of_the_quadratic_form_however_it_is_cut(name, small, request):
     """-1/2 beta'K_d beta by central differences, whose error of second order is below 1e-7 at this step."""
-    if tile:
-        monkeypatch.setattr("mklviz.kernels.parametric.TILE", tile)
+    if small:
+        request.getfixturevalue("small_tiles")
     X, _ = blobs(20)
     bank = mv.ParametricBank.build(X, BUILT_IN[name])
     rng = np.random.default_rng(1)
@@ -209,9 +214,9 @@ def test_predictions_are_those_of_the_kernel_written_out():
     assert nothing._part.cross(new).combine(weights[[0, 2, 3]]).shape == (20, 0)
 
 
-def test_a_long_evaluation_is_left_between_two_tiles(monkeypatch):
+@pytest.mark.usefixtures("small_tiles")
+def test_a_long_evaluation_is_left_between_two_tiles():
     """Stop acts after one tile, whatever is asked for."""
-    monkeypatch.setattr("mklviz.kernels.parametric.TILE", 200)
     X, _ = blobs(60)
     weights, asked = np.ones(4), []
 

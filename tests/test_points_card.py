@@ -317,7 +317,7 @@ def test_learning_can_be_stopped_by_hand_and_does_not_begin_beyond_its_bounds(mo
     card.task.cancel()
     until(card, lambda: not card.task.working, "its end")
     assert "Stopped by hand" in card.progress.object
-    monkeypatch.setattr(points_card, "MOST_LEARNED", 100)
+    card.most_points = 100
     change(card, 0.1, -2.5, "upper")
     card.update()
     assert not card.task.working

@@ -11,16 +11,15 @@ from dataclasses import replace
 import pytest
 from _stores import store  # noqa: F401
 from _students import CODE, Teacher, class_answers, cookies_at
+from _ticks import visit
 from test_gate import before_a_server
 from tornado.httpclient import AsyncHTTPClient
 
 from mklviz.record.store import Owner, Store
 from mklviz.scenarios import Answer, Question, Scenario, load_scenario
-from mklviz.views.explorer import page_recovery
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.follower import COUNTED, LATE, Follower
 from mklviz.views.explorer.page_recovery import SHARED_RACES, SharedRace
-from mklviz.views.lessons import pooled
 from mklviz.views.lessons.pooled import MOST_VISITORS, PooledAnswers
 from mklviz.views.lessons.stage import GUESS_FOLLOWING
 from mklviz.views.session.session import LessonResult, Session
@@ -68,10 +67,11 @@ def test_a_restarted_server_has_them_for_their_owner_alone(store: Store) -> None
         assert PooledAnswers(store.of(A), "room").questions == {}
 
 
-def test_files_of_rooms_that_never_came_back_are_bounded(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
-    monkeypatch.setattr(pooled, "MOST_ROOMS", 2)
+def test_files_of_rooms_that_never_came_back_are_bounded(store: Store) -> None:  # noqa: F811
     for room in range(4):
-        PooledAnswers(store.of(A), f"room{room}").give(LESSON, "one", FIRST)
+        answers = PooledAnswers(store.of(A), f"room{room}")
+        answers.most_rooms = 2
+        answers.give(LESSON, "one", FIRST)
     assert len(list((store.folder / "answers").iterdir())) == 2
 
 
@@ -197,7 +197,7 @@ def test_a_page_that_is_loaded_again_has_the_answers_of_before_the_race_also_fro
     assert SHARED_RACES.take_over(before.key, mine)
     assert mine.answers is before.answers
     SHARED_RACES.close(mine)  # as does the server that ends
-    monkeypatch.setattr(page_recovery, "query_value", {"race": before.key}.get)
+    visit(monkeypatch, race=before.key)
     for owner, found in ((B, 0), (A, 1)):
         page = Explorer()
         recovery, session = page.page_recovery, page.session

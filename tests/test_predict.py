@@ -22,7 +22,8 @@ from sklearn.svm import SVC
 import mklviz as mv
 from mklviz.engine import solve
 from mklviz.errors import KernelError, ProblemError
-from mklviz.kernels import Gaussian, KernelBank, Laplacian, Linear, Polynomial, interface
+from mklviz.kernels import Gaussian, KernelBank, Laplacian, Linear, Polynomial
+from mklviz.kernels.interface import Cross
 from mklviz.learn._calibrated import coupled
 from mklviz.problem import Loss
 
@@ -76,12 +77,13 @@ def test_decision_values_are_the_full_kernel_sum(loss: Loss, normalize: str) -> 
 
 
 @pytest.mark.parametrize("rows", [1, 7, 23, 1000])
-def test_blocks_of_any_length_give_the_same_values(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_of_any_length_give_the_same_values(rows: int) -> None:
     problem = posed(mv.Hinge(5.0), "diagonal")
-    predictor = problem.predictor(*sparse_point(problem))
-    expected = predictor.decision_values(NEW)
-    monkeypatch.setattr(interface, "BLOCK", rows * len(predictor.support))
-    np.testing.assert_allclose(predictor.decision_values(NEW), expected, rtol=1e-13)
+    weights, dual = sparse_point(problem)
+    cross, signed = problem.bank.cross(NEW), problem.loss.signed(dual, problem.y)
+    expected = cross.apply(weights, signed)
+    cross.block = rows * problem.n
+    np.testing.assert_allclose(cross.apply(weights, signed), expected, rtol=1e-13)
 
 
 def test_no_new_points_no_weights_and_no_support_vectors_are_fine() -> None:
@@ -122,7 +124,7 @@ class Counting(Gaussian):
         return super().base(left, right)
 
 
-def test_only_support_vectors_and_kernels_with_weight_are_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_support_vectors_and_kernels_with_weight_are_evaluated() -> None:
     families = [Counting(widths=(0.5, 1.0, 2.0), on="all+each")]
     problem = mv.Problem(KernelBank.build(X, families), LABELS, mv.Hinge(5.0))
     dual, weights = np.zeros(40), np.zeros(problem.m)
@@ -132,11 +134,9 @@ def test_only_support_vectors_and_kernels_with_weight_are_evaluated(monkeypatch:
     predictor = problem.predictor(weights, dual)
     np.testing.assert_array_equal(predictor.support, support)
     np.testing.assert_array_equal(predictor.kernels, [0, 2, 9])
-    monkeypatch.setattr(interface, "BLOCK", 10 * len(support))
     Counting.asked = []
     predictor.decision_values(NEW)
-    # 23 new points in blocks of ten; one base for the two widths that share it
-    assert Counting.asked == [((rows, columns), (6, columns)) for rows in (10, 10, 3) for columns in (3, 1)]
+    assert Counting.asked == [((23, columns), (6, columns)) for columns in (3, 1)]  # one base for two widths
 
 
 def test_no_block_grows_with_the_number_of_new_points() -> None:
@@ -146,7 +146,7 @@ def test_no_block_grows_with_the_number_of_new_points() -> None:
     Counting.asked = []
     predictor.decision_values(np.zeros((200_000, 3)))
     assert sum(left[0] for left, _ in Counting.asked) == 200_000
-    assert max(left[0] * right[0] for left, right in Counting.asked) <= interface.BLOCK
+    assert max(left[0] * right[0] for left, right in Counting.asked) <= Cross.block
 
 
 def test_what_is_kept_and_pickled_does_not_hold_the_bank() -> None:

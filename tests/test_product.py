@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from _problems import Array, blobs
 from sklearn.svm import SVC
+from test_parametric import libsvm
 
 import mklviz as mv
 from mklviz.contract import Iterate
@@ -42,14 +43,6 @@ def distances(X: Array) -> Array:
 def posed(loss: Loss | None = None, regularizer: Regularizer | None = None, n: int = 40) -> mv.Problem:
     X, y = blobs(n, 0.1)
     return mv.Problem(ProductBank.build(X), y, loss or mv.Hinge(10.0), regularizer or mv.L1Penalty(1.0))
-
-
-def svm_value(K: Array, y: Array, C: float) -> float:
-    """J of an SVM with the kernel K, from scikit-learn."""
-    machine = SVC(C=C, kernel="precomputed", tol=1e-8).fit(K, y)
-    beta = machine.dual_coef_[0]
-    support = machine.support_
-    return float(np.abs(beta).sum() - 0.5 * beta @ K[np.ix_(support, support)] @ beta)
 
 
 # -- the bank
@@ -164,7 +157,7 @@ def test_banks_that_cannot_be_are_refused():
 def test_the_objective_is_an_upper_bound_at_its_weights_and_nothing_bounds_from_below():
     problem = posed()
     weights = np.array([0.3, 0.1, 0.2])
-    value = svm_value(problem.bank.combine(weights), problem.y, 10.0) + weights.sum()
+    value = libsvm(problem.bank.combine(weights), problem.y, 10.0)[0] + weights.sum()
     dual = np.full(40, 0.5)  # feasible, far from optimal: the classes have equal numbers
     dual[problem.y > 0] *= (problem.y < 0).sum() / (problem.y > 0).sum()
     assert problem.objective(weights, dual) > value
@@ -203,7 +196,7 @@ def grid_minimum() -> tuple[float, Array]:
     D = distances(X)
 
     def value(one: float, other: float) -> float:
-        return svm_value(np.exp(-one * D[0] - other * D[1]), y, 10.0) + one + other
+        return libsvm(np.exp(-one * D[0] - other * D[1]), y, 10.0)[0] + one + other
 
     centre, reach = np.array([6.0, 6.0]), 6.0
     best = np.inf

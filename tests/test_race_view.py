@@ -14,7 +14,7 @@ from unittest.mock import MagicMock
 import numpy as np
 import panel as pn
 import pytest
-from _problems import problem, ran
+from _problems import PlainSolver, problem, ran
 from _ticks import tick
 from _undrawn import drawn_chart
 from _waits import PATIENCE, wait_for
@@ -24,7 +24,6 @@ from bokeh.models import DataRange1d, Plot
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import MaxIter, Race, solver_classes
 from mklviz.engine.registry import style_of
-from mklviz.engine.run import Run
 from mklviz.errors import SolverError
 from mklviz.problem import GroupSquaredPlusL1, Hinge, LogDet, Problem
 from mklviz.record import FINAL
@@ -38,7 +37,7 @@ from mklviz.views.race.race_view import HOLD_AFTER, RaceView
 from mklviz.views.race.results import ResultRow, moved_words, race_sentence, result_table
 
 
-class Walker(Solver):
+class Walker(PlainSolver):
     """Walks from the first kernel to the second; breaks at step `breaks` if that is not negative."""
 
     name_, label, colour, colour_dark, dash, marker = "walker", "Walker", "#D55E00", "#F07B2E", "dashed", "square"
@@ -46,9 +45,6 @@ class Walker(Solver):
     def __init__(self, breaks: int = -1, **options: Any) -> None:
         super().__init__(**options)
         self.breaks = breaks
-
-    def supports(self, problem: Problem) -> str:
-        return ""
 
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         t = 0
@@ -59,9 +55,6 @@ class Walker(Solver):
             weights[:2] = 1.0 / (t + 1), t / (t + 1)
             yield Iterate(weights, np.zeros(problem.n), 2.0 + 1.0 / (t + 1), 2.0, 0.1, t + 1)
             t += 1
-
-    def narrate(self, before: Iterate | None, after: Iterate) -> str:
-        return ""
 
 
 def race_of(*solvers: Solver, steps: int = 12) -> Race:
@@ -186,12 +179,11 @@ def test_where_no_run_has_a_step_words_stand_instead_of_axes_and_a_run_without_o
         assert [plot.visible for plot in view.charts.weights.values()] == [each.breaks < 0 for each in solvers]
 
 
-def test_a_run_that_takes_long_for_its_first_step_says_so_where_its_curve_will_be(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(Run, "doing", "computing the slopes of 442 kernels, 40 %, about 9 s left")
-    view = RaceView()
-    view.show(race_of())
+def test_a_run_that_takes_long_for_its_first_step_says_so_where_its_curve_will_be() -> None:
+    view, race = RaceView(), race_of()
+    for run in race.runs.values():
+        run.hold(lambda: "computing the slopes of 442 kernels, 40 %, about 9 s left")
+    view.show(race)
     tick(view)
     assert "about 9 s left." in next(str(cover.object) for cover in view.page.covers)
 
@@ -372,14 +364,14 @@ def test_the_score_is_asked_for_once_for_each_run_that_has_ended() -> None:
     assert asked == [run.trace.final for run in race.runs.values()]
 
 
-def test_a_race_nobody_watches_is_held_and_goes_on_until_it_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_race_nobody_watches_is_held_and_goes_on_until_it_is_given_up() -> None:
     view = RaceView()
     race = Race(problem("blobs, C = 1"), [Walker()], rules=(MaxIter(100_000),), pace=200.0)
     view.show(race)
     race.start()
     wait_for(lambda: len(race.runs["walker"].trace) >= 3, "three steps")
     connected = False
-    monkeypatch.setattr("mklviz.views.race.race_view.is_connected", lambda: connected)
+    view.hold_unseen.is_seen = lambda: connected
     tick(view, 100.0)
     tick(view, 100.0 + HOLD_AFTER)
     assert race.status == "running"
@@ -397,14 +389,14 @@ def test_a_race_nobody_watches_is_held_and_goes_on_until_it_is_given_up(monkeypa
     assert race.runs["walker"].status == "stopped"
 
 
-def test_a_race_the_viewer_had_paused_stays_paused_after_a_lost_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_race_the_viewer_had_paused_stays_paused_after_a_lost_connection() -> None:
     view = RaceView()
     race = race_of()
     view.show(race)
     race.step(2)
     rest(race)
     connected = False
-    monkeypatch.setattr("mklviz.views.race.race_view.is_connected", lambda: connected)
+    view.hold_unseen.is_seen = lambda: connected
     for now in (100.0, 101.0 + HOLD_AFTER):
         tick(view, now)
     connected = True
@@ -500,10 +492,11 @@ def test_movement_is_written_as_people_say_it() -> None:
     assert "nothing was" in moved_words(Motion(9, 0.5, 0.5))
 
 
-def test_one_sentence_says_how_the_race_stands(monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as begun:
-        begun.setattr(Run, "status", "paused")
-        assert race_sentence(race_of(Walker())) == "Paused: 0 of 1 solvers finished; Walker: no step yet."
+def test_one_sentence_says_how_the_race_stands() -> None:
+    race = race_of(Walker())
+    race.step(0)
+    rest(race, 0)
+    assert race_sentence(race) == "Paused: 0 of 1 solvers finished; Walker: no step yet."
     race = race_of(Walker(), Walker(breaks=0))
     assert race_sentence(race) == "Ready to run."
     race.step(3)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_regularizers import HalfSquares
 
 import mklviz as mv
 from mklviz.datasets import list_datasets, load_dataset
@@ -234,19 +235,6 @@ def test_json_of_another_version_or_with_a_bad_part_is_refused_in_a_sentence(tex
 
 def test_a_part_left_out_of_the_json_has_its_default() -> None:
     assert Recipe.from_json('{"version": 1, "data": {"source": "sonar"}}') == Recipe(DataChoice("sonar"))
-
-
-class HalfSquares(mv.CustomRegularizer):
-    label = "half squares"
-
-    def value(self, weights: Any) -> float:
-        return 0.5 * float(weights @ weights)
-
-    def gradient(self, weights: Any) -> Any:
-        return weights
-
-    def conjugate(self, slopes: Any) -> float:
-        return 0.5 * float(np.sum(np.maximum(slopes, 0.0) ** 2))
 
 
 def test_what_has_no_name_cannot_be_written_and_says_so() -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from _sweeps import table
+from _ticks import visit
 from _undrawn import draw_none
 
 from mklviz.cli import main
@@ -54,7 +55,6 @@ from mklviz.views.chart.svg import drawing
 from mklviz.views.explorer.claim_card import claim_chart, claim_height, claim_signs, claim_tables
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.form import Note
-from mklviz.views.links import link
 from mklviz.views.look.palette import LIGHT
 from mklviz.views.sidebar.scenario_panel import CHANGED, CHANGED_CLAIM, OF_CLAIM
 from mklviz.views.sidebar.sidebar import Sidebar
@@ -359,8 +359,7 @@ def test_a_claim_in_the_address_sets_the_controls_to_its_race_and_says_what_came
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def opened(name: str) -> Explorer:
-        state = SimpleNamespace(session_args={"claim": [name.encode()]})
-        monkeypatch.setattr(link, "pn", SimpleNamespace(state=state))
+        visit(monkeypatch, claim=name)
         explorer = Explorer()
         explorer.open()
         return explorer

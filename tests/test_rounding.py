@@ -33,27 +33,33 @@ def bank() -> KernelBank:
     return built
 
 
-def posed(C: float = 10.0, regularizer: Regularizer | None = None) -> Problem:
-    return Problem(bank(), points()[1], Hinge(C), regularizer or Simplex())
+class CountingBank(KernelBank):
+    """A bank that counts how often it formed K_d in each way."""
+
+    rounded = exact = 0
+    pays = True
+
+    @property
+    def rounding_pays(self) -> bool:
+        return self.pays
+
+    def combine_rounded(self, weights: Array, out: Array | None = None) -> Array:
+        self.rounded += out is not None  # by a solver: the bound on rounding gives no room
+        return super().combine_rounded(weights, out)
+
+    def combine(self, weights: Array, out: Array | None = None) -> Array:
+        self.exact += 1
+        return super().combine(weights, out)
 
 
-class Counted:
-    """How often a bank formed K_d in each way."""
+def counting(samples: int = POINTS) -> CountingBank:
+    built = CountingBank.build(points()[0][:samples], [Gaussian(on="all+each"), Polynomial(on="all+each")])
+    assert isinstance(built, CountingBank)
+    return built
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.rounded = self.exact = 0
-        rounded, exact = KernelBank.combine_rounded, KernelBank.combine
 
-        def round_(self_: KernelBank, weights: Array, out: Array | None = None) -> Array:
-            self.rounded += out is not None  # by a solver: the bound on rounding gives no room
-            return rounded(self_, weights, out)
-
-        def form(self_: KernelBank, weights: Array, out: Array | None = None) -> Array:
-            self.exact += 1
-            return exact(self_, weights, out)
-
-        monkeypatch.setattr(KernelBank, "combine_rounded", round_)
-        monkeypatch.setattr(KernelBank, "combine", form)
+def posed(C: float = 10.0, regularizer: Regularizer | None = None, counted: KernelBank | None = None) -> Problem:
+    return Problem(counted or bank(), points()[1], Hinge(C), regularizer or Simplex())
 
 
 def test_entries_are_right_to_a_millionth() -> None:
@@ -85,10 +91,10 @@ def test_kernels_computed_on_the_fly_are_not_applied_twice() -> None:
 
 
 @pytest.mark.parametrize("solver", ["spg", "level", "silp", "simplemkl", "newton", "pgd"])
-def test_what_a_run_says_is_exact(solver: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_run_says_is_exact(solver: str) -> None:
     """P and D of every step are those of the kernels, to the rounding of double precision."""
-    counted = Counted(monkeypatch)
-    trace = solve(posed(), solver, gap=1e-6, max_iter=30)
+    counted = counting()
+    trace = solve(posed(counted=counted), solver, gap=1e-6, max_iter=30)
     assert counted.rounded > 0.5 * trace.final.svm_solves
     for iterate in trace:
         assert iterate.objective == pytest.approx(posed().objective(iterate.weights, iterate.dual), rel=1e-11)
@@ -107,10 +113,10 @@ def test_fine_gaps_are_reached(solver: str, regularizer: Regularizer, monkeypatc
     """On rounded kernels, and where a run goes over to double precision on the way."""
     runs = []
     for pays, share in ((False, ROUNDED_SHARE), (True, ROUNDED_SHARE), (True, 1e-9)):
-        counted = Counted(monkeypatch)
-        monkeypatch.setattr(KernelBank, "rounding_pays", pays)
+        counted = counting()
+        counted.pays = pays
         monkeypatch.setattr("mklviz.inner.oracle.ROUNDED_SHARE", share)
-        runs.append(solve(posed(10.0, regularizer), solver, gap=1e-8))
+        runs.append(solve(posed(10.0, regularizer, counted), solver, gap=1e-8))
         assert runs[-1].status == "converged"
         assert (counted.rounded > 0) == pays
     assert counted.exact > 0
@@ -120,16 +126,16 @@ def test_fine_gaps_are_reached(solver: str, regularizer: Regularizer, monkeypatc
         assert run.final.svm_solves <= 1.2 * reference + 2
 
 
-def test_regression_is_rounded_and_losses_that_factor_the_kernel_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    counted = Counted(monkeypatch)
+def test_regression_is_rounded_and_losses_that_factor_the_kernel_are_not() -> None:
+    counted = counting()
     X, _ = points()
     y = np.sin(2.0 * X[:, 0]) + X[:, 1]
-    tube = Problem(bank(), y, EpsilonInsensitive(C=10.0, epsilon=0.1))
+    tube = Problem(counted, y, EpsilonInsensitive(C=10.0, epsilon=0.1))
     trace = solve(tube, "level", gap=1e-3)
     assert trace.status == "converged"
     assert trace.best.objective == pytest.approx(tube.objective(trace.best.weights, trace.best.dual), rel=1e-11)
     assert counted.rounded == trace.final.svm_solves
-    solve(Problem(bank(), y, Squared(C=10.0)), "level", gap=1e-2)
+    solve(Problem(counted, y, Squared(C=10.0)), "level", gap=1e-2)
     assert counted.rounded == trace.final.svm_solves
 
 
@@ -153,19 +159,20 @@ def test_the_first_svm_is_exact_where_rounding_shows(C: float) -> None:
     assert first.error - exact.error <= 1.1 * ROUNDED_SHARE * (first.primal - first.lower_bound)
 
 
-def test_who_asks_for_heights_gets_exact_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_asks_for_heights_gets_exact_ones() -> None:
     """Maps and profiles make no iterates, so nothing would tell how much rounding may add."""
-    counted = Counted(monkeypatch)
-    trace = solve(posed(1e6), "newton", gap=1e-2, max_iter=5)
+    counted = counting()
+    trace = solve(posed(1e6, counted=counted), "newton", gap=1e-2, max_iter=5)
     before = counted.rounded
-    profile = objective_profile(posed(1e6), trace[0].weights, trace.best.weights, 5)
+    profile = objective_profile(posed(1e6, counted=counted), trace[0].weights, trace.best.weights, 5)
     assert counted.rounded == before
     assert not profile.hill
 
 
-def test_the_kernel_is_not_formed_anew_at_the_same_weights(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = Problem(bank().only(np.arange(40)), points()[1][:40], Hinge(10.0), Simplex())
-    counted, oracle = Counted(monkeypatch), SvmOracle(problem, 1e-2)
+def test_the_kernel_is_not_formed_anew_at_the_same_weights() -> None:
+    counted = counting(40)
+    problem = Problem(counted, points()[1][:40], Hinge(10.0), Simplex())
+    oracle = SvmOracle(problem, 1e-2)
     rough = oracle.solve(np.full(problem.m, 1.0 / problem.m))
     finer = oracle.solve(rough.weights.copy(), 1e-9)
     assert counted.exact == 1

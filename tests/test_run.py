@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
-from _problems import problem, ran
-from _waits import wait_for
+from _problems import PlainSolver, problem, ran
+from _waits import Clock, wait_for
 from threadpoolctl import threadpool_info
 
-from mklviz.context import checkpoint, interruptible, meter
+from mklviz.context import checkpoint, interruptible
 from mklviz.context.blas import one_blas_thread
 from mklviz.contract import End, Iterate, Solver
-from mklviz.engine import Gap, MaxIter, Race, Run, make_solver, scheduler, solve
+from mklviz.engine import Gap, MaxIter, Race, Run, make_solver, solve
 from mklviz.engine.scheduler import THREAD_PREFIX, Scheduler, TimeShare
 from mklviz.engine.stop import Verdict
 from mklviz.errors import Interrupted, SolverError, UnsupportedProblem
@@ -31,7 +30,7 @@ def workers() -> list[threading.Thread]:
     return [thread for thread in threading.enumerate() if thread.name.startswith(THREAD_PREFIX)]
 
 
-class Fake(Solver):
+class Fake(PlainSolver):
     """Yields the start `count` times (for ever if 0), doing `work` before each."""
 
     name_ = "fake"
@@ -40,9 +39,6 @@ class Fake(Solver):
     def __init__(self, count: int = 0, work: Callable[[int, Solver], None] | None = None, **options: object) -> None:
         super().__init__(**options)
         self.count, self.work = count, work
-
-    def supports(self, problem: Problem) -> str:
-        return ""
 
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         t = 0
@@ -354,9 +350,9 @@ def test_a_solver_that_enters_twice_has_two_keys() -> None:
 
 
 @pytest.fixture
-def short_idle(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_idle(one_worker: Scheduler) -> None:
     """Let workers without work end soon."""
-    monkeypatch.setattr(scheduler, "IDLE_SECONDS", 0.05)
+    one_worker.idle_seconds = 0.05
 
 
 @pytest.mark.usefixtures("short_idle")
@@ -444,9 +440,8 @@ def test_interruption_in_the_callers_thread_ends_as_stopped() -> None:
     assert (run.status, len(run.trace)) == ("stopped", 2)
 
 
-def test_a_limit_of_seconds_ends_a_run_in_the_middle_of_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    looks = itertools.count()
-    monkeypatch.setattr(meter, "cpu_time", lambda: float(next(looks)))
+def test_a_limit_of_seconds_ends_a_run_in_the_middle_of_a_step(clock: Clock) -> None:
+    clock.tick = 1.0
 
     def work(t: int, _: Solver) -> None:
         while t == 2:  # a step that never ends

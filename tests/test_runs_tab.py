@@ -23,7 +23,6 @@ from mklviz.record import Trace
 from mklviz.record.bundle import write_bundle
 from mklviz.record.store import EVERYBODY, RunHead, StoredRun, open_store, reset
 from mklviz.views.history.past_race import PastRace, races_of
-from mklviz.views.session import session as session_module
 from mklviz.views.session.session import RaceHistory, Session, shared_recipe
 from mklviz.views.tabs.runs import Runs
 
@@ -86,7 +85,7 @@ def names(tab: Runs) -> list[str]:
 
 
 @pytest.mark.full
-def test_races_of_a_session_are_kept_once_and_the_oldest_give_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_races_of_a_session_are_kept_once_and_the_oldest_give_way() -> None:
     kept = RaceHistory()
     first = kept.add("Liver", raced().traces)
     assert first is not None
@@ -95,10 +94,10 @@ def test_races_of_a_session_are_kept_once_and_the_oldest_give_way(monkeypatch: p
     assert kept.add("Liver", {}) is None
     second = RaceHistory().add("Liver", raced(seed=1).traces)
     assert second is not None
-    monkeypatch.setattr(session_module, "MOST_BYTES", first.size + second.size - 1)
+    kept.most_bytes = first.size + second.size - 1
     assert kept.add("Liver", raced(seed=1).traces) is not None
     assert [race.name for race in kept.races] == ["2. Liver"]
-    monkeypatch.setattr(session_module, "MOST_BYTES", 10)
+    kept.most_bytes = 10
     assert kept.add("Liver", raced(C=1.0).traces) is None
 
 

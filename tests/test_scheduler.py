@@ -11,14 +11,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from _problems import PlainSolver
 from _waits import wait_for
 from numba.core.compiler_lock import global_compiler_lock
 
 import mklviz as mv
 from mklviz.context import checkpoint
-from mklviz.contract import End, Facts, Iterate, Solver
-from mklviz.engine import Run, scheduler, solve
-from mklviz.engine.scheduler import SILENT_SECONDS, Scheduler, TimeShare
+from mklviz.contract import End, Facts, Iterate
+from mklviz.engine import Run, solve
+from mklviz.engine.scheduler import Scheduler, TimeShare
 from mklviz.errors import SolverError
 from mklviz.lazy import cached_property
 from mklviz.problem import Problem
@@ -38,10 +39,10 @@ def spend(seconds: float, ask: Callable[[], object] = lambda: None) -> None:
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def impatient(one_worker: Scheduler) -> Scheduler:
     """Give up soon who is silent."""
-    for name, seconds in (("SILENT_SECONDS", 0.2), ("LOST_SECONDS", 0.6)):
-        monkeypatch.setattr(scheduler, name, seconds)
+    one_worker.silent_seconds, one_worker.lost_seconds = 0.2, 0.6
+    return one_worker
 
 
 class Job:
@@ -135,9 +136,8 @@ def test_a_job_that_waits_knows_how_many_are_ahead() -> None:
     assert shared.ahead(jobs[0]) == 0
 
 
-@pytest.mark.usefixtures("impatient")
-def test_who_never_asks_loses_its_worker_and_is_given_up() -> None:
-    shared, log = Scheduler(workers=1), []
+def test_who_never_asks_loses_its_worker_and_is_given_up(impatient: Scheduler) -> None:
+    shared, log = impatient, []
     silent, quick = Job("silent", TimeShare(), log, shared, 0.0, 1), Job("quick", TimeShare(), log, shared, 0.01, 3)
     silent.hold = silent.lost
     shared.submit(silent)
@@ -165,10 +165,9 @@ class Compiling(Job):
 
 
 @pytest.mark.full
-@pytest.mark.usefixtures("impatient")
-def test_compiling_and_waiting_for_it_are_no_silence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scheduler, "LOST_SECONDS", 1.5)
-    shared, log = Scheduler(workers=1), []
+def test_compiling_and_waiting_for_it_are_no_silence(impatient: Scheduler) -> None:
+    shared, log = impatient, []
+    shared.lost_seconds = 1.5
     quick, silent = (Compiling(name, TimeShare(), log, shared, 0.0, 1) for name in ("quick", "silent"))
     silent.hold = silent.lost
     held = quick.compiling = silent.compiling = 1.8  # each alone is longer than silence may be
@@ -184,14 +183,11 @@ def first_step() -> Iterate:
     return Iterate(np.full(POSED.m, 0.5), np.zeros(POSED.n), 1.0, 0.0, 0.0, 0)
 
 
-class Odd(Solver):
+class Odd(PlainSolver):
     """Takes one step as it should, and then does something else."""
 
     name_, label, paper = "odd", "Odd", "none"
     then: Callable[[], object] = staticmethod(lambda: None)
-
-    def supports(self, problem: Problem) -> str:
-        return ""
 
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         yield first_step()
@@ -231,12 +227,11 @@ def test_a_solver_that_loops_for_ever_fails_alone_and_its_thread_ends() -> None:
     assert not threads[0].is_alive()
 
 
-@pytest.mark.usefixtures("impatient")
-def test_stop_ends_a_run_that_does_not_answer() -> None:
+def test_stop_ends_a_run_that_does_not_answer(impatient: Scheduler) -> None:
     threads: list[threading.Thread] = []
     looping = odd(lambda: (threads.append(threading.current_thread()), loop_for_ever()))
     looping.start()
-    wait_for(lambda: not scheduler.SCHEDULER.answers(looping), "silence")
+    wait_for(lambda: not impatient.answers(looping), "silence")
     looping.cancel()
     assert looping.wait(0.0)
     assert looping.status == "stopped"
@@ -344,8 +339,8 @@ def test_a_step_that_is_no_iterate_of_the_problem_fails_with_a_sentence(found: o
         raise run.error or AssertionError
 
 
-def test_a_step_that_asks_shares_its_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scheduler.SCHEDULER, "_limit", 1)
+@pytest.mark.usefixtures("one_worker")
+def test_a_step_that_asks_shares_its_worker() -> None:
     seen: list[str] = []
     begun = threading.Event()
 
@@ -373,9 +368,7 @@ class Slow:
 
 
 @pytest.mark.full
-def test_what_is_computed_once_may_be_left_in_the_middle_by_two_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scheduler.SCHEDULER, "_limit", 1)
-
+def test_what_is_computed_once_may_be_left_in_the_middle_by_two_at_a_time(one_worker: Scheduler) -> None:
     def step() -> Iterate:
         assert Slow().found
         return first_step()
@@ -383,4 +376,4 @@ def test_what_is_computed_once_may_be_left_in_the_middle_by_two_at_a_time(monkey
     runs = [odd(step), odd(step), odd(step)]
     for run in runs:
         run.start()
-    assert all(run.wait(SILENT_SECONDS - 1.0) for run in runs)  # no watchdog came to help
+    assert all(run.wait(one_worker.silent_seconds - 1.0) for run in runs)  # no watchdog came to help

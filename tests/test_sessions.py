@@ -35,9 +35,8 @@ def build() -> Explorer:
 
 
 @pytest.fixture(autouse=True)
-def others(monkeypatch: pytest.MonkeyPatch) -> set[threading.Thread]:
+def others(one_worker: Scheduler) -> set[threading.Thread]:
     """Return the threads of races that other tests have left in this process; they serve none of this test's."""
-    monkeypatch.setattr("mklviz.engine.run.SCHEDULER", Scheduler(workers=1))
     return workers()
 
 

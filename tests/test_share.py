@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import zipfile
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -20,7 +21,6 @@ from mklviz.kernels import Gaussian, Polynomial
 from mklviz.problem import EpsilonInsensitive, Hinge, LpBall
 from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, Split, StopChoice
 from mklviz.recipe.recipe import as_python
-from mklviz.record import summary as tables
 from mklviz.record.bundle import read_bundle, write_bundle
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.export.page import KINDS, race_file
@@ -174,7 +174,7 @@ def test_every_file_of_a_race_can_be_made(session: Session) -> None:
 
 
 def test_a_parquet_table_has_the_same_steps_or_says_what_to_install(
-    session: Session, monkeypatch: pytest.MonkeyPatch
+    session: Session, without: Callable[[str], None]
 ) -> None:
     name, content = race_file("parquet", session)
     assert name == "mklviz-liver.parquet"
@@ -182,7 +182,7 @@ def test_a_parquet_table_has_the_same_steps_or_says_what_to_install(
     first = session.traces["spg"]
     assert (read["solver"] == "spg").sum() == len(first)
     assert read.loc[read["solver"] == "spg", "objective"].tolist() == first.objective.tolist()
-    monkeypatch.setattr(tables, "find_spec", lambda _name: None)
+    without("pyarrow")
     with pytest.raises(MklvizError, match="pip install pyarrow"):
         race_file("parquet", session)
 

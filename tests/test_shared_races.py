@@ -15,7 +15,6 @@ from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.record.store import EVERYBODY, Owner
 from mklviz.scenarios import Answer
 from mklviz.sweeps import Sweep, SweepRun
-from mklviz.views.explorer import page_recovery
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.follower import LEADS, OVER, UNKNOWN, WAITS, Follower
 from mklviz.views.explorer.page_recovery import SHARED_RACES, SharedRace, SharedRaces
@@ -101,15 +100,15 @@ def test_a_room_that_is_gone_with_its_server_is_opened_again_by_its_key_alone(le
 def test_a_page_that_cannot_have_the_race_of_its_link_says_where_it_is_and_shows_no_other(
     led: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page_recovery, "RECOVER_FOR", 0.0)
     mine, theirs = opened(led, present=True), opened(Session(owner=Owner("another")), present=True)
     for key, words in (
         (mine.key, "another page of yours"),
         (theirs.key, "another visitor"),
         ("a.b", "not here any more"),
     ):
-        monkeypatch.setattr(page_recovery, "query_value", {"race": key}.get)
+        visit(monkeypatch, race=key)
         page = Explorer()
+        page.page_recovery.recover_for = 0.0
         page.page_recovery.ask()
         page.page_recovery.open()
         for _ in range(3):
@@ -140,13 +139,13 @@ def test_a_page_that_is_loaded_again_has_the_table_of_one_s_own_that_is_raced() 
     assert page.sidebar.data.name_ == "Mine"
 
 
-def test_a_follower_shows_the_race_and_never_touches_it(led: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_follower_shows_the_race_and_never_touches_it(led: Session) -> None:
     room = opened(led, present=True)
     follower = Follower(room.name)
     assert follower.session.race is led.race
     assert follower.message == LEADS
     view = next(iter(follower.shell.tabs.values())).view
-    monkeypatch.setattr("mklviz.views.race.race_view.is_connected", lambda: False)
+    view.hold_unseen.is_seen = lambda: False
     race = led.race
     race.step(1)
     wait_for(lambda: len(race.traces["level"]), "the first step")
@@ -216,11 +215,11 @@ def test_a_follower_sees_lesson_and_answer_and_guesses_for_itself(monkeypatch: p
     asyncio.run(follower.tick())
     assert panel.headline.object == "What to watch"
     told = {name: values[0] for name, values in parse_qs(follower.reconnect.query[1:]).items()}
-    monkeypatch.setattr("mklviz.views.explorer.follower.query_value", lambda name: told.get(name, ""))
+    visit(monkeypatch, **told)
     again = Follower(room.name)
     assert again.lesson is not None
     assert again.lesson.guess.value == right
-    told["scenario"] = "three-kernels"
+    visit(monkeypatch, **told | {"scenario": "three-kernels"})
     other = Follower(room.name)
     assert other.lesson is not None
     assert other.lesson.guess.value is None  # the guess was about another question

@@ -165,7 +165,7 @@ def test_a_file_that_is_being_read_shows_how_far_it_is_and_can_be_stopped(
     sidebar: Sidebar, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reading, shown = sidebar.data.reading, []
-    monkeypatch.setattr("mklviz.views.sidebar.own_table.PATIENCE", 0.0)
+    reading.patience = 0.0
 
     def endless(data: bytes, name: str, progress: Callable[[float], None], **options: object) -> None:
         while True:

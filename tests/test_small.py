@@ -13,7 +13,6 @@ from _problems import FORMULATIONS, blobs, dense, formulate
 
 from mklviz.engine import available_solvers, solve
 from mklviz.kernels import Gaussian, KernelBank, NystromBank, Polynomial, ProductBank
-from mklviz.kernels.storage import rows
 from mklviz.problem import EpsilonInsensitive, Hinge, L1Penalty, Logistic, Loss, LpPenalty, Problem, Squared
 from mklviz.record import Trace
 
@@ -61,11 +60,10 @@ READ += [("factors", loss) for loss in (*HINGES, Logistic(10.0), Squared(10.0))]
 
 @pytest.mark.full
 @pytest.mark.parametrize(("access", "loss"), READ, ids=str)
-def test_rows_and_factors_prove_what_matrices_prove(access: str, loss: Loss, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_and_factors_prove_what_matrices_prove(access: str, loss: Loss) -> None:
     matrices = KernelBank.build(X, FAMILIES)
     if access == "rows":
-        monkeypatch.setattr(rows, "LARGEST_MATRIX", 0)
-        bank: KernelBank | NystromBank = KernelBank.build(X, FAMILIES)
+        bank: KernelBank | NystromBank = KernelBank.build(X, FAMILIES, rows=True)
     else:
         bank = NystromBank.build(X, FAMILIES, landmarks=12)
         matrices = KernelBank.from_grams(dense(bank), normalize="none")

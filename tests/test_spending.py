@@ -11,13 +11,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from _problems import FORMULATIONS, blobs, formulate, problem
+from _problems import FORMULATIONS, PlainSolver, blobs, formulate, problem
 from _shown import html_of
+from _waits import Clock
 from numba.core.compiler_lock import global_compiler_lock
 
 from mklviz.context import meter, metered, spending
 from mklviz.context.meter import Meter
-from mklviz.contract import Iterate, Solver
+from mklviz.contract import Iterate
 from mklviz.engine import Run, make_solver, solve, solver_classes
 from mklviz.errors import Interrupted
 from mklviz.kernels import Bank, Gaussian, KernelBank, NystromBank, ProductBank
@@ -27,25 +28,7 @@ from mklviz.record import Trace
 TINY = problem("one kernel")
 
 
-class Clock:
-    """Shows `now`, and moves by `tick` at every look."""
-
-    def __init__(self, tick: float = 0.0) -> None:
-        self.now, self.tick = 0.0, tick
-
-    def __call__(self) -> float:
-        self.now += self.tick
-        return self.now
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    made = Clock()
-    monkeypatch.setattr(meter, "cpu_time", made)
-    return made
-
-
-class Busy(Solver):
+class Busy(PlainSolver):
     """Does `work` in every step."""
 
     name_ = label = "busy"
@@ -53,9 +36,6 @@ class Busy(Solver):
     def __init__(self, work: Callable[[], None]) -> None:
         super().__init__()
         self.work = work
-
-    def supports(self, problem: Problem) -> str:
-        return ""
 
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         while True:

@@ -10,10 +10,10 @@ import subprocess
 import sys
 from html import unescape
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from _ticks import visit
 from bokeh.core.json_encoder import serialize_json
 from bokeh.document import Document
 
@@ -26,17 +26,8 @@ from mklviz.views.explorer.page import CLAIMS, CURVE, EXPLORE, LESSONS, RUNS, SE
 from mklviz.views.host.solved_paths import problem_data
 from mklviz.views.lessons.one_curve import CURVE_IN_SHORT, CURVE_TITLE
 from mklviz.views.lessons.pictures import kernel_titles
-from mklviz.views.links import link
-from mklviz.views.start import front_page
 from mklviz.views.start.front import RECORDED, front_html
 from mklviz.views.start.front_page import FrontPage, wanted_section
-
-
-def visit(monkeypatch: pytest.MonkeyPatch, cookie: str = "", **words: str) -> None:
-    args = {name: [value.encode()] for name, value in words.items()}
-    state = SimpleNamespace(session_args=args, cookies={"mklviz-page": cookie} if cookie else {})
-    monkeypatch.setattr(link, "pn", SimpleNamespace(state=state))
-    monkeypatch.setattr(front_page, "pn", SimpleNamespace(state=state))
 
 
 @pytest.mark.parametrize(

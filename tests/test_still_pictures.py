@@ -54,7 +54,6 @@ def formatter(monkeypatch: pytest.MonkeyPatch) -> DisplayFormatter:
     """What a kernel of Jupyter shows things by, with pictures registered."""
     shell = SimpleNamespace(display_formatter=DisplayFormatter())
     monkeypatch.setattr(export, "notebook_shell", lambda: shell)
-    monkeypatch.setattr(export, "running_marimo", lambda: None)
     monkeypatch.setattr(hv.extension, "_loaded", False)
     export.show_in_notebooks()
     return shell.display_formatter

@@ -20,7 +20,7 @@ from mklviz.record import Trace
 from mklviz.record.bundle import read_bundle, write_bundle
 from mklviz.record.run_facts import Verdict
 from mklviz.record.store import Merged, Owner, RunHead, Store, open_store, reset
-from mklviz.record.store import index as index_module
+from mklviz.record.store.index import VERSION
 
 
 def lives(folder: Path, code: str) -> str:
@@ -133,17 +133,18 @@ def test_an_index_of_a_newer_version_is_left_alone_and_runs_are_found_all_the_sa
     assert index.read_bytes() == content
 
 
-def test_an_index_of_an_earlier_version_is_made_anew_from_the_folders(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_index_of_an_earlier_version_is_made_anew_from_the_folders(store: Store) -> None:
     race = recorded(store)
     store.runs()
     reset()
-    monkeypatch.setattr(index_module, "VERSION", index_module.VERSION + 1)
+    with closing(sqlite3.connect(store.folder / "index.sqlite")) as index:
+        index.execute(f"PRAGMA user_version = {VERSION - 1}")
+        index.execute("UPDATE runs SET race = 'as it was in that version'")
+        index.commit()
     assert [run.race for run in open_store(store.folder).runs()] == [race]
     reset()
     with closing(sqlite3.connect(store.folder / "index.sqlite")) as index:
-        assert index.execute("PRAGMA user_version").fetchone() == (index_module.VERSION,)
+        assert index.execute("PRAGMA user_version").fetchone() == (VERSION,)
         assert index.execute("PRAGMA auto_vacuum").fetchone() == (2,)
         assert index.execute("SELECT COUNT(*) FROM runs").fetchone() == (1,)
 

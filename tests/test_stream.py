@@ -17,7 +17,6 @@ from mklviz.contract import Facts, Iterate
 from mklviz.record import Trace
 from mklviz.record.run_facts import Verdict
 from mklviz.views.chart.columns import COLUMNS, MOST_POINTS, KernelSlots, Thinning, race_slots, recent_weights
-from mklviz.views.race import readings as run_feed
 from mklviz.views.race.readings import RunFeed
 
 KERNELS = 9
@@ -182,13 +181,13 @@ def test_numbers_no_canvas_can_draw_leave_a_hole() -> None:
     assert all(math.isnan(number) for number in drawn[1:-1])
 
 
-def test_the_motion_on_screen_is_that_of_the_trace(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_feed, "LOOK_SECONDS", 60.0)
+def test_the_motion_on_screen_is_that_of_the_trace() -> None:
     trace, feed = Trace(), None
     rng = np.random.default_rng(0)
     for t in range(12):
         trace.append(iterate(t, rng.dirichlet(np.ones(KERNELS))), 0.0)
         feed = feed or feed_of(trace)
+        feed.look_seconds = 60.0
         feed.push("running")
         assert feed.motion == trace.motion
     assert feed.motion.verdict == "oscillates"

@@ -11,7 +11,6 @@ from mklviz.context import interruptible
 from mklviz.engine import solve
 from mklviz.errors import Interrupted
 from mklviz.kernels import Gaussian, KernelBank, Polynomial
-from mklviz.kernels.storage import streamed as _streamed
 from mklviz.problem import Hinge, LpBall, Problem
 
 RNG = np.random.default_rng(3)
@@ -68,10 +67,8 @@ def test_every_kernel_value_is_right_to_rounding(columns: list[int]) -> None:
         np.testing.assert_allclose(value, np.exp(-0.5 * squares / width**2), rtol=0.0, atol=2e-15)
 
 
-def test_pieces_done_in_any_order_give_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_streamed, "PIECE", 1)
-    monkeypatch.setattr(_streamed, "FEWEST", 2)
-
+@pytest.mark.usefixtures("streamed_in_pieces")
+def test_pieces_done_in_any_order_give_the_same_bits() -> None:
     def backwards(piece: Callable[[int], None], pieces: int) -> None:
         for k in reversed(range(pieces)):
             piece(k)
@@ -85,7 +82,7 @@ def test_pieces_done_in_any_order_give_the_same_bits(monkeypatch: pytest.MonkeyP
     for one, other in zip(turned, in_order, strict=True):
         np.testing.assert_array_equal(one, other)
     slopes = [fraction for what, fraction in told if what == "computing the slopes of 70 kernels"]
-    assert sorted(slopes) == [k / 4 for k in range(5)]  # seven subsets in twos
+    assert sorted(slopes) == [k / 7 for k in range(8)]  # subset by subset
     assert ("adding 70 kernels", 1.0) in told
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 from mklviz.contract import Solver
 from mklviz.engine import make_solver, solver_classes
 from mklviz.engine.race import entered
-from mklviz.engine.registry import DASHES, MARKERS, style_of
+from mklviz.engine.registry import DASHES, MARKERS, Style, style_of, styles_of
 from mklviz.views.look.palette import DARK, LIGHT, contrast, readable
 from mklviz.views.look.styles import solver_styles
 
@@ -21,17 +20,15 @@ def plain(name: str, **said: Any) -> type[Solver]:
 
 
 @pytest.fixture
-def twenty(monkeypatch: pytest.MonkeyPatch) -> Mapping[str, type[Solver]]:
+def twenty() -> dict[type[Solver], Style]:
     """The solvers shipped, and as many as it takes to make twenty that name neither colour nor marker nor dash."""
-    found = solver_classes()
-    found |= {f"plain-{k}": plain(f"plain-{k}") for k in range(20 - len(found))}
-    monkeypatch.setattr("mklviz.engine.registry.solver_classes", lambda: found)
-    return found
+    shipped = tuple(solver_classes().values())
+    return styles_of((*shipped, *(plain(f"plain-{k}") for k in range(20 - len(shipped)))))
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
-def test_twenty_solvers_can_be_told_apart(twenty: Mapping[str, type[Solver]], theme: Any) -> None:
-    styles = [style_of(found) for found in twenty.values()]
+def test_twenty_solvers_can_be_told_apart(twenty: dict[type[Solver], Style], theme: Any) -> None:
+    styles = list(twenty.values())
     assert len(styles) == 20
     assert len({(style.marker, style.dash) for style in styles}) == 20  # without colours as well
     drawn = [readable(style.colour_dark if theme.dark else style.colour, theme.card) for style in styles]
@@ -41,9 +38,10 @@ def test_twenty_solvers_can_be_told_apart(twenty: Mapping[str, type[Solver]], th
     assert {style.dash for style in styles} <= set(DASHES)
 
 
-def test_newcomers_do_not_change_how_others_look(twenty: Mapping[str, type[Solver]]) -> None:
+def test_newcomers_do_not_change_how_others_look(twenty: dict[type[Solver], Style]) -> None:
     for name in ("level", "newton", "silp"):
-        assert vars(style_of(twenty[name])).items() <= vars(twenty[name]).items()
+        solver = solver_classes()[name]
+        assert vars(twenty[solver]).items() <= vars(solver).items()
 
 
 def test_what_a_solver_says_is_kept() -> None:
@@ -54,10 +52,8 @@ def test_what_a_solver_says_is_kept() -> None:
     assert (coloured.colour, coloured.colour_dark) == ("#8C510A", "#8C510A")
 
 
-def test_beyond_all_markers_and_dashes_solvers_are_still_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    many = {f"plain-{k}": plain(f"plain-{k}") for k in range(len(MARKERS) * len(DASHES) + 2)}
-    monkeypatch.setattr("mklviz.engine.registry.solver_classes", lambda: many)
-    styles = [style_of(found) for found in many.values()]
+def test_beyond_all_markers_and_dashes_solvers_are_still_drawn() -> None:
+    styles = styles_of(tuple(plain(f"plain-{k}") for k in range(len(MARKERS) * len(DASHES) + 2))).values()
     alike = [pair for pair in combinations([(style.marker, style.dash) for style in styles], 2) if pair[0] == pair[1]]
     assert len(alike) <= 3
 

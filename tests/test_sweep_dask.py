@@ -16,7 +16,7 @@ import mklviz as mv
 from mklviz.engine import Race
 from mklviz.errors import MklvizError
 from mklviz.record.store import open_store, reset
-from mklviz.sweeps import DaskCluster, Sweep, SweepRun, SweepTable, dask_cluster
+from mklviz.sweeps import DaskCluster, Sweep, SweepRun, SweepTable
 from mklviz.sweeps.dask_cluster import import_distributed
 from mklviz.sweeps.dask_race import on_cluster
 
@@ -67,8 +67,7 @@ def test_a_sweep_on_a_cluster_ends_at_once_when_asked(client: Any, tmp_path: Pat
     assert run.status == "stopped"
 
 
-def test_an_address_where_no_scheduler_is_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mklviz.sweeps.dask_cluster.CONNECT_SECONDS", 1.0)
+def test_an_address_where_no_scheduler_is_is_a_sentence() -> None:
     run = ran(SweepRun(Sweep.from_words("data=heart"), None, DaskCluster("tcp://127.0.0.1:1")))
     assert isinstance(run.error, MklvizError)
     assert "no Dask scheduler" in str(run.error)
@@ -121,8 +120,7 @@ def test_a_race_on_a_cluster_is_stopped_in_the_middle_of_a_step_and_survives_the
     assert len(race.traces["silp"]) > 2
 
 
-def test_no_scheduler_at_the_address_is_a_sentence_in_the_race(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dask_cluster, "CONNECT_SECONDS", 0.5)
+def test_no_scheduler_at_the_address_is_a_sentence_in_the_race() -> None:
     race = Race(posed(), ["level"])
     on_cluster(race, "tcp://127.0.0.1:1")
     ran(race)

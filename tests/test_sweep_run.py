@@ -10,7 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from itertools import pairwise
 from pathlib import Path
@@ -219,9 +219,9 @@ def test_shares_solved_apart_and_merged_from_copied_folders_are_the_whole_sweep(
 
 
 def test_without_distributed_a_sweep_is_solved_in_this_process_and_says_so(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], store: Store
+    without: Callable[[str], None], capsys: pytest.CaptureFixture[str], store: Store
 ) -> None:
-    monkeypatch.setitem(sys.modules, "distributed", None)
+    without("distributed")
     table = mv.sweep("data=heart; kernels=gauss:1,2@all", store=store, workers=2, solvers=["level", "newton"])
     assert table.frame.status.tolist() == ["converged"] * 2
     assert SweepTable.of(store, table.sweep).frame.equals(table.frame)
@@ -435,10 +435,10 @@ def test_each_member_of_many_paths_is_solved_once(monkeypatch: pytest.MonkeyPatc
         solved.append(member.key)
         return SimpleNamespace(trace=Ended([1]))
 
-    replaced: dict[str, object] = {"_prepared": None, "_solve": None, "_results": {}, "_fit_seconds": 1.0}
-    for name, value in replaced.items():
-        monkeypatch.setattr(f"mklviz.sweeps.solving.{name}", Mock(return_value=value))
-    monkeypatch.setattr("mklviz.sweeps.solving._run_of", run_of)
+    answers: dict[str, object] = {"_prepared": None, "_solve": None, "_results": {}, "_fit_seconds": 1.0}
+    made = {"_run_of": run_of} | {name: Mock(return_value=value) for name, value in answers.items()}
+    for name, function in made.items():
+        monkeypatch.setattr(f"mklviz.sweeps.solving.{name}", function)
     nine = ",".join(f"level:lam=0.{k}" for k in range(1, 10))
     members = Sweep.from_words(f"data=heart; C=100,50,20,10,5,2,1,0.5; gap=1e-2,1e-3; solvers={nine}; path=C").members
     queue = MemberQueue(members)

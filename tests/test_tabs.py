@@ -20,7 +20,6 @@ from mklviz.kernels import paper_bank
 from mklviz.problem import Problem
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
-from mklviz.views.explorer import shell as shells
 from mklviz.views.explorer.shell import Shell
 from mklviz.views.look.palette import DARK, LIGHT
 from mklviz.views.race.cursor_bar import FRAMES
@@ -85,11 +84,10 @@ def test_a_tab_without_anything_to_show_says_so_in_a_sentence(tab: type[Tab]) ->
     assert tab.supports(shown(raced("level", steps=2))) == ""
 
 
-def test_a_tab_is_built_when_it_is_opened_and_has_something_to_show(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shells, "tab_classes", lambda: [RaceTab, Plain])
+def test_a_tab_is_built_when_it_is_opened_and_has_something_to_show() -> None:
     Plain.made = 0
     session = Session()
-    shell = Shell(session)
+    shell = Shell(session, classes=[RaceTab, Plain])
     assert list(shell.tabs) == [RaceTab]
     shell.strip.active = 1
     assert Plain.made == 0
@@ -130,15 +128,13 @@ class Always(Plain):
         return ""
 
 
-def test_the_first_view_of_the_race_is_found_whatever_tab_stands_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shells, "tab_classes", lambda: [Always, RaceTab, Timeline])
-    shell = Shell(Session())
+def test_the_first_view_of_the_race_is_found_whatever_tab_stands_before_it() -> None:
+    shell = Shell(Session(), classes=[Always, RaceTab, Timeline])
     assert list(shell.tabs) == [Always]
     assert shell.race_view() is shell.tabs[RaceTab].race_view
     assert list(shell.tabs) == [Always, RaceTab]
-    monkeypatch.setattr(shells, "tab_classes", lambda: [Always])
     with pytest.raises(LookupError, match="None of the tabs"):
-        Shell(Session()).race_view()
+        Shell(Session(), classes=[Always]).race_view()
 
 
 def test_a_new_race_begins_at_its_end() -> None:

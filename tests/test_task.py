@@ -177,8 +177,8 @@ def test_nothing_is_left_of_what_was_given_up_or_taken() -> None:
 @pytest.fixture
 def every_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the loop go first at each step, however long it takes."""
-    monkeypatch.setattr(task, "SLICE", 0.0)
-    monkeypatch.setattr(task, "PATIENCE", 120.0)
+    for name, seconds in {"SLICE": 0.0, "PATIENCE": 120.0}.items():
+        monkeypatch.setattr(task, name, seconds)
 
 
 @pytest.mark.usefixtures("every_step")

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from _problems import PlainSolver
 from _waits import PATIENCE
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from mklviz.cli.commands import main
-from mklviz.context import meter as progress_module
-from mklviz.context import uninterrupted
+from mklviz.context import meter, uninterrupted
 from mklviz.context.meter import Meter, Progress
-from mklviz.contract import Iterate, Solver
+from mklviz.contract import Iterate
 from mklviz.engine import Race, Run, solve
 from mklviz.engine.registry import make_solver
 from mklviz.engine.task import Helpers, watch
@@ -45,12 +45,9 @@ def streamed(regularizer: LpBall | Simplex, subsets: int = 30) -> Problem:
     return Problem(bank, Y, Hinge(10.0), regularizer)
 
 
+@pytest.mark.usefixtures("streamed_in_pieces")
 @pytest.mark.parametrize(("solver", "regularizer"), [("closed-form", LpBall(4.0 / 3.0)), ("spg", Simplex())])
-def test_traces_are_the_same_bit_for_bit(
-    solver: str, regularizer: LpBall | Simplex, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("PIECE", "FEWEST"):
-        monkeypatch.setattr(_streamed, name, 1)
+def test_traces_are_the_same_bit_for_bit(solver: str, regularizer: LpBall | Simplex) -> None:
     problem = streamed(regularizer)
     one, three = (solve(problem, solver, gap=1e-3, max_iter=12, threads=threads) for threads in (1, 3))
     assert len(one) > 3
@@ -135,11 +132,8 @@ def test_a_run_ends_while_foreign_code_goes_on() -> None:
         begun.set()
         hold.wait(PATIENCE)
 
-    class Foreign(Solver):
+    class Foreign(PlainSolver):
         name_ = label = "foreign"
-
-        def supports(self, problem: Problem) -> str:
-            return ""
 
         def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
             uninterrupted(work)
@@ -165,8 +159,14 @@ def test_a_race_gives_each_solver_one_thread(capsys: pytest.CaptureFixture[str])
     assert "Choose one solver, or one thread" in capsys.readouterr().err
 
 
-def test_a_long_step_says_what_it_is_doing_and_how_far(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress_module, "PATIENCE", 0.0)
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a step say at once what it is doing."""
+    monkeypatch.setattr(meter, "PATIENCE", 0.0)
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_long_step_says_what_it_is_doing_and_how_far() -> None:
     progress = Progress()
     progress.report("adding 12 kernels", 0.25)
     assert progress.text == ""  # no step has begun
@@ -185,8 +185,8 @@ def test_a_long_step_says_what_it_is_doing_and_how_far(monkeypatch: pytest.Monke
     assert progress.text == ""
 
 
+@pytest.mark.usefixtures("at_once")
 def test_a_run_shows_its_progress_while_it_computes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress_module, "PATIENCE", 0.0)
     run = Run(streamed(LpBall(2.0)), make_solver("closed-form"))
     seen: set[str] = set()
     add = _streamed.sum_kernels

@@ -28,9 +28,7 @@ from mklviz.record.history import short_id
 from mklviz.record.summary import require_parquet, write_parquet, write_table
 from mklviz.views.host.environment import need_screen
 
-EVERY_SECONDS = 30.0
 SHARE = 0.05  # largest share of the time that goes into writing before the end; but once a minute in any case
-AT_LEAST_SECONDS = 60.0
 
 
 class Outputs:
@@ -40,6 +38,8 @@ class Outputs:
     without a server; `picture`: .svg, .png or .pdf; `video`: .gif or .webm;
     `parquet`: a Parquet file with the same table as the CSV file.
     """
+
+    every_seconds, at_least_seconds = 30.0, 60.0
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Outputs:
                 continue
             check_output(file)
             self._writers.append((file, write))
-        self._due = time.monotonic() + EVERY_SECONDS
+        self._due = time.monotonic() + self.every_seconds
         self._announced: set[Path] = set()
 
     def keep_up(self, race: Race) -> None:
@@ -76,7 +76,7 @@ class Outputs:
         begun = time.monotonic()
         self._write(race)
         took = time.monotonic() - begun
-        self._due = begun + took + min(max(EVERY_SECONDS, took / SHARE), AT_LEAST_SECONDS)
+        self._due = begun + took + min(max(self.every_seconds, took / SHARE), self.at_least_seconds)
 
     def finish(self, race: Race) -> bool:
         """Write all files; return whether that succeeded."""

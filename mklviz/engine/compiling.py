@@ -30,7 +30,7 @@ from mklviz.engine import solve, solver_classes
 from mklviz.errors import Interrupted, MklvizError
 from mklviz.inner import svm_state
 from mklviz.inner.matrix_game import MatrixGame
-from mklviz.inner.svm import COMPACT_FROM, InnerSvm
+from mklviz.inner.svm import InnerSvm
 from mklviz.inner.svm_newton import newton_step
 from mklviz.inner.svm_steps import pair_steps
 from mklviz.kernels import Gaussian, KernelBank, LearnedPolynomial, NystromBank, ParametricBank, ProductBank, paper_bank
@@ -336,7 +336,7 @@ BASIC: dict[str, Callable[[], object]] = {  # what the first point waits for, wh
     "game": _game,
     "svm": _svm,
     "level": partial(project_to_level_set, np.full(2, 0.5), np.array([[1.0, 0.0], [0.0, 0.5]]), 0.4),
-    "large svm": partial(_svm, COMPACT_FROM + 8),
+    "large svm": partial(_svm, InnerSvm.compact_from + 8),
 }
 SMALL = {f"problem {number}": make for number, make in enumerate(problems(), 1)}
 PARTS = BASIC | {part: partial(_solve_all, make) for part, make in SMALL.items()}

@@ -152,10 +152,10 @@ class Style:
 def style_of(solver: type[Solver]) -> Style:
     """Return how a solver is drawn; one that is not in the registry is drawn as if it came last."""
     classes = list(solver_classes().values())
-    return _styles(tuple(classes if solver in classes else [*classes, solver]))[solver]
+    return styles_of(tuple(classes if solver in classes else [*classes, solver]))[solver]
 
 
-def _styles(classes: tuple[type[Solver], ...]) -> dict[type[Solver], Style]:
+def styles_of(classes: tuple[type[Solver], ...]) -> dict[type[Solver], Style]:
     """Return all styles: first the complete ones, then the others, completed from what is left."""
     styles: dict[type[Solver], Style] = {}
     for solver in sorted(classes, key=lambda made: not all((made.colour, made.colour_dark, made.dash, made.marker))):

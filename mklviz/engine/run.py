@@ -19,7 +19,7 @@ from mklviz.context.cancelling import FINEST
 from mklviz.context.meter import Meter, Progress
 from mklviz.contract import Iterate, Solver
 from mklviz.engine.exactness import checked_iterate, reviewed
-from mklviz.engine.scheduler import LOST_SECONDS, SCHEDULER, TimeShare
+from mklviz.engine.scheduler import SCHEDULER, TimeShare
 from mklviz.engine.stop import GapRule, StopRule, TimeLimit, fired, standard_rules
 from mklviz.engine.task import STOPPED, Helpers, check_threads, interrupt, watch
 from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError, UnsupportedProblem
@@ -241,7 +241,7 @@ class Run:
         self._fail(
             SolverError(
                 f"{self.solver.label} did not come back from a step, nor call mklviz.context.checkpoint() in it, for"
-                f" {LOST_SECONDS:.0f} seconds, and was given up."
+                f" {SCHEDULER.lost_seconds:.0f} seconds, and was given up."
             )
         )
         interrupt(thread)

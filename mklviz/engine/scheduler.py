@@ -25,10 +25,7 @@ from mklviz.context.meter import compiled_at
 
 _log = logging.getLogger(__name__)
 
-IDLE_SECONDS = 2.0
 SLICE_SECONDS = 0.1  # of one turn while others wait
-SILENT_SECONDS = 10.0  # seconds after which a silent turn loses its worker to the others
-LOST_SECONDS = 60.0  # seconds after which a silent turn is given up
 THREAD_PREFIX = "mklviz-worker"
 
 
@@ -62,9 +59,9 @@ class _ActiveJob:
     alone: bool = False  # goes on beside the workers, as it did not answer
     given_up: bool = False
 
-    def lost(self, now: float) -> bool:
-        """Whether nothing was heard of it for so long that it has to be given up."""
-        return now - max(self.heard, compiled_at(self.thread)) > LOST_SECONDS
+    def silence(self, now: float) -> float:
+        """Return the seconds for which nothing was heard of it though it did not compile."""
+        return now - max(self.heard, compiled_at(self.thread))
 
 
 @dataclass(eq=False)
@@ -86,6 +83,9 @@ class Scheduler:
 
     `workers`: turns at the same time.
     """
+
+    idle_seconds = 2.0
+    silent_seconds, lost_seconds = 10.0, 60.0  # after which a silent turn loses its worker to others, and is given up
 
     def __init__(self, workers: int) -> None:
         self._limit = workers
@@ -202,7 +202,7 @@ class Scheduler:
     def _take(self) -> _ActiveJob | None:
         """Wait for the next job that is due; None when nothing came for a while."""
         with self._changed:
-            idle_until = time.monotonic() + IDLE_SECONDS
+            idle_since = time.monotonic()
             while True:
                 now = time.monotonic()
                 waiting = self._next(now) if self._busy < self._limit else None
@@ -211,7 +211,7 @@ class Scheduler:
                     self._busy += 1
                     if waiting.due > 0.0:
                         self._clock = max(self._clock, waiting.job.party.served)
-                    idle_until = now + IDLE_SECONDS
+                    idle_since = now
                     if waiting.left:  # its own thread goes on
                         waiting.go_on.set()
                         continue
@@ -220,30 +220,30 @@ class Scheduler:
                     self._turns[turn.thread] = turn
                     self._hire()  # for a place beside this one
                     return turn
-                if now >= idle_until and (not self._queue or self._free > 1):
+                if now >= idle_since + self.idle_seconds and (not self._queue or self._free > 1):
                     self._workers -= 1
                     self._free -= 1
                     return None
-                due = min((waiting.due for waiting in self._queue), default=idle_until)
-                self._changed.wait(max(due - now, 0.0) if self._busy < self._limit else IDLE_SECONDS)
+                due = min((waiting.due for waiting in self._queue), default=idle_since + self.idle_seconds)
+                self._changed.wait(max(due - now, 0.0) if self._busy < self._limit else self.idle_seconds)
 
     def _watch(self) -> None:
         """Look after turns that do not answer, as long as there are workers."""
         while True:
-            time.sleep(min(1.0, SILENT_SECONDS / 4))
+            time.sleep(min(1.0, self.silent_seconds / 4))
             with self._changed:
                 if not self._workers:
                     self._watched = False
                     return
                 now = time.monotonic()
-                silent = {thread: turn for thread, turn in self._turns.items() if now - turn.heard > SILENT_SECONDS}
-                for turn in silent.values():
+                silent = [turn for turn in self._turns.values() if now - turn.heard > self.silent_seconds]
+                for turn in silent:
                     if not turn.alone and not self._is_left(turn):
                         turn.alone = True
                         self._busy -= 1
                         self._hire()
                         self._changed.notify_all()
-                lost = [turn for turn in silent.values() if turn.alone and turn.lost(now)]
+                lost = [turn for turn in silent if turn.alone and turn.silence(now) > self.lost_seconds]
             for turn in lost:
                 if not turn.given_up:
                     turn.given_up = True

@@ -344,7 +344,7 @@ class LogisticFactors(SmoothFactors):
 
     def __init__(self, loss: Logistic, y: Array) -> None:
         super().__init__(loss, y, 1.0)
-        self._rng = np.random.default_rng(0)
+        self._rng, self.sampled = np.random.default_rng(0), SAMPLED
 
     def _implied(self, decided: Array) -> Array:
         beta = self._loss.cost * self._y * special.expit(-self._y * decided)
@@ -353,11 +353,11 @@ class LogisticFactors(SmoothFactors):
     def _curvature(self, decided: Array) -> tuple[Array, Array, float]:
         cost, held, rows, n = self._loss.cost, self._model.held, self._model.rows, len(self._y)
         c = cost * special.expit(decided) * special.expit(-decided)
-        sampled = n > SAMPLED
+        sampled = n > self.sampled
         if sampled:  # the steps are a little less exact, and ten times cheaper; where they end is not changed
-            some = self._rng.permutation(n)[:SAMPLED]
+            some = self._rng.permutation(n)[: self.sampled]
             c, every = np.zeros(n), c
-            c[some] = every[some] * (n / SAMPLED)
+            c[some] = every[some] * (n / self.sampled)
         columns = slice(None) if len(held) == rows.shape[1] else held
         return *_weighted_gram(rows, c, columns, sampled), float(c.sum())
 

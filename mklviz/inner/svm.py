@@ -27,9 +27,7 @@ from mklviz.inner.conjugates import summing
 from mklviz.problem import Loss
 from mklviz.typing import Array, Integers
 
-COMPACT_FROM = 512  # points; smaller kernels stay in the cache as they are
 COMPACT_TO = 0.6  # share of the points left, above which a copy of their kernel does not pay
-CHUNK = 30_000_000  # kernel entries visited between two checkpoints, some hundredths of a second
 OVERHEAD = 500  # kernel entries that could be visited while a pair step does all the rest
 REFRESHES = 3  # times the gradient may be computed anew where tiny tolerances meet rounding
 MOST_STEPS = 10_000_000  # pair steps of a climb, LIBSVM's limit too
@@ -62,6 +60,8 @@ class InnerSvm:
     `y` (n,): labels, +1 and -1, both present; `C`: upper bound of the dual variables, positive. Raises `ProblemError`
     if a label is neither +1 nor -1, a class is empty, or C is not a positive number.
     """
+
+    compact_from, chunk = 512, 30_000_000  # points that stay in the cache as they are; entries between two checkpoints
 
     def __init__(self, y: Array, C: float) -> None:
         y = np.array(y, dtype=np.float64, ndmin=1)
@@ -184,7 +184,7 @@ class InnerSvm:
         watch[state.HARD] = ridge
         pairs, newtons, why = 0, 0, steps.PAUSED
         while why == steps.PAUSED:
-            why, p, q = steps.advance(K, S, self.C, tol, CHUNK // (n + OVERHEAD), False, watch)
+            why, p, q = steps.advance(K, S, self.C, tol, self.chunk // (n + OVERHEAD), False, watch)
             pairs, newtons = pairs + p, newtons + q
             checkpoint()
         state.balance(K, S, self._total)
@@ -212,7 +212,7 @@ class InnerSvm:
     def _refresh(self, K: Array) -> None:
         """Compute f = y - K b."""
         n, self._moved = self.y.size, 0.0
-        rows = max(CHUNK // n, 1)
+        rows = max(self.chunk // n, 1)
         self._state[state.F] = self.y
         for first in range(0, n, rows):
             if first:
@@ -222,8 +222,8 @@ class InnerSvm:
     def _climb(self, K: Array, S: Array, tol: float) -> tuple[int, int]:
         """Bring the state S to a violation of `tol`, or as near as rounding allows; returns steps of each kind."""
         n = S.shape[1]
-        compacting = n > COMPACT_FROM
-        work = min(max(n // 8, 32) if compacting else CHUNK, CHUNK // (n + OVERHEAD))
+        compacting = n > self.compact_from
+        work = min(max(n // 8, 32) if compacting else self.chunk, self.chunk // (n + OVERHEAD))
         watch = self._watch()
         pairs = newtons = 0
         while True:
@@ -243,7 +243,7 @@ class InnerSvm:
     def _climb_compacted(self, K: Array, S: Array, keep: Integers, tol: float) -> tuple[int, int]:
         """Climb on the points `keep` alone, a little further than asked, so that the full set then needs less."""
         small_K = np.empty((keep.size, keep.size))
-        rows = max(CHUNK // keep.size, 1)
+        rows = max(self.chunk // keep.size, 1)
         for first in range(0, keep.size, rows):
             state.gather(K, keep, small_K, first, min(first + rows, keep.size))
             checkpoint()

@@ -20,11 +20,10 @@ from mklviz.typing import Array, Indices, Single
 # block of the (n_new, n) matrix stays small.
 
 
-BLOCK = 2**20  # entries of the cross kernel formed at a time, 8 MB; a few such blocks are alive together
-
-
 class Cross(ABC):
     """Kernels between points `new` and samples of a bank, added or multiplied, computed when asked for."""
+
+    block = 2**20  # entries formed at a time, 8 MB; a few such blocks are alive together
 
     def __init__(self, new: Array) -> None:
         if not (isinstance(new, GramFiles) or np.isfinite(new).all()):
@@ -41,7 +40,7 @@ class Cross(ABC):
     def apply(self, weights: Array, signed: Array) -> Array:
         """Return ``K_d(new, samples) signed``, like signed (n,) or (n, c), block by block of new points."""
         out = np.zeros((len(self), *signed.shape[1:]))
-        rows = max(1, BLOCK // max(1, len(signed)))
+        rows = max(1, self.block // max(1, len(signed)))
         for start in range(0, len(self), rows):
             checkpoint()
             stop = min(start + rows, len(self))

@@ -107,7 +107,6 @@ SHARED_RACES = SharedRaces()
 GONE = "The race of this link is not here any more. If it was kept, it is under Runs."
 OTHERS = "The race of this link belongs to another visitor, who finds a link for others to follow it under Run."
 ELSEWHERE = "The race of this link is on another page of yours. To see it here as well, open the link under Run there."
-RECOVER_FOR = 10.0  # seconds in which a page that was reloaded takes its race over
 
 
 class PageRecovery:
@@ -123,7 +122,7 @@ class PageRecovery:
         self.where = ""  # a sentence on where that race is, once it is known that this page cannot have it
         self.awaits = False  # whether the page is to show that race, and no recording of another
         self._former = ""  # the key of what is left
-        self._until, self._loaded = 0.0, False
+        self._until, self._loaded, self.recover_for = 0.0, False, 10.0  # seconds for a reloaded page to have its race
 
     def ask(self) -> None:
         """Take note of the race that the address of the page asks for."""
@@ -134,7 +133,7 @@ class PageRecovery:
 
     def open(self) -> None:
         """Let the race be found, now that the page is loaded; a notebook has no address."""
-        self._until, self._loaded = monotonic() + RECOVER_FOR, bool(self.reconnect.session)
+        self._until, self._loaded = monotonic() + self.recover_for, bool(self.reconnect.session)
         if self._loaded:
             SHARED_RACES.open(self.shared_race)
         self.tell()

@@ -22,14 +22,14 @@ _log = logging.getLogger(__name__)
 class Shell:
     """Tabs that follow one session: their titles in a strip, and below it a box for each."""
 
-    def __init__(self, session: Session, seen: bool = True) -> None:
-        """`seen`: whether the page shows the tabs at once; otherwise none is drawn before `show`."""
+    def __init__(self, session: Session, seen: bool = True, classes: list[type[Tab]] | None = None) -> None:
+        """`seen`: whether the page shows the tabs at once, or none before `show`; `classes`: all tabs by default."""
         self.session, self._seen = session, seen
         self.tabs: dict[type[Tab], Tab] = {}  # those that have been opened so far
         self._broken: dict[type[Tab], str] = {}
         self._behind: set[type[Tab]] = set()  # at another step or in other colours, unseen, or without steps
         self._before: tuple[int, bool] | None = None  # the tab that was open, and whether the row was seen
-        self._classes = tab_classes()
+        self._classes = classes or tab_classes()
         self.boxes: dict[type[Tab], pn.Column] = {}  # of the tabs that have been seen so far
         self._contents: dict[type[Tab], Tab | str] = {}  # of the boxes: a tab, or why there is none
         headings = [(kind.title, pn.Spacer(height=0)) for kind in self._classes]

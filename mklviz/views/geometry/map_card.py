@@ -49,7 +49,6 @@ from mklviz.views.look.palette import LIGHT, RunStyle, Theme, mixed
 from mklviz.views.sidebar.controls import note, say
 
 HEIGHT = 560  # pixels of the figure
-MOST_FITTED = 400  # steps that decide where the plane lies
 BEST = "Best point found"
 EVERY = 0.3  # seconds between two drawings
 
@@ -59,7 +58,7 @@ class MapCard(cards.Rooted):
 
     def __init__(self) -> None:
         super().__init__()
-        self.survey = Survey()
+        self.survey, self.most_fitted = Survey(), 400  # steps that decide where the plane lies
         self.figure: ChartFigure | None = None
         self.on_pick: Callable[[Array], str] | None = None
         self.theme = LIGHT
@@ -193,7 +192,7 @@ class MapCard(cards.Rooted):
 
     def _plane_of(self, race: Race, origin: Array, before: WeightMap | None) -> Plane:
         traces = [trace[:] for trace in race.traces.values()]
-        stride = -(-sum(map(len, traces)) // MOST_FITTED)
+        stride = -(-sum(map(len, traces)) // self.most_fitted)
         fitted = np.array([step.weights for trace in traces for step in trace[::-stride]])
         directions = None if before is None else before.directions
         plane = principal_plane(fitted, origin, race.facts.project, directions)

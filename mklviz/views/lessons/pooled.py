@@ -19,7 +19,6 @@ from mklviz.record.summary import write_csv
 from mklviz.scenarios import Scenario
 
 MOST_VISITORS = 500  # whose answers to a question are counted
-MOST_ROOMS = 100  # files in the store; the oldest go first
 FOLDER = "answers"  # of the store
 
 
@@ -46,6 +45,8 @@ class PooledQuestion:
 
 class PooledAnswers:
     """The answers of a room, by lesson. Used from the event loop alone."""
+
+    most_rooms = 100  # files in the store; the oldest go first
 
     def __init__(self, store: Store, room: str) -> None:
         self.questions: dict[str, PooledQuestion] = {}
@@ -110,5 +111,5 @@ class PooledAnswers:
             beside.write_text(json.dumps({"owner": self._store.owner.name, "questions": questions}), encoding="utf-8")
             beside.replace(self._path)
             files = sorted(self._path.parent.glob("*.json"), key=lambda path: path.stat().st_mtime)
-            for path in files[:-MOST_ROOMS]:
+            for path in files[: -self.most_rooms]:
                 path.unlink()

@@ -37,7 +37,6 @@ from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note
 from mklviz.views.sidebar.scenario_panel import LessonPanel
 
-EVERY = 0.25  # seconds between pictures of a race that goes on
 CHANGED = "You changed this lesson's set-up, so its question waits."
 GUESS = "Guess: a recorded race plays here at once, and Run lesson brings your own."
 GUESS_FOLLOWING = "The picture comes with the race that you follow."
@@ -69,7 +68,7 @@ class LessonStage(cards.Rooted):
         super().__init__()
         self._session, self.panel = session, panel
         language = self._language = panel.page_language
-        self._drawn_at = 0.0
+        self._drawn_at, self.every = 0.0, 0.25  # seconds between pictures of a race that goes on
         self._drawn: tuple[Any, ...] = ()
         self._playback: Playback | None = None  # of the lesson's recording, from the guess to the first points
         self._awaited, self.progress = False, ""
@@ -144,7 +143,7 @@ class LessonStage(cards.Rooted):
         words = self.progress or ("" if session.race is None else why_no_curves(session.race))
         state = (*drawn, steps, words, ended)
         growing = state[:4] == self._drawn[:4]
-        if state == self._drawn or (growing and now - self._drawn_at < EVERY):
+        if state == self._drawn or (growing and now - self._drawn_at < self.every):
             return
         self.score.take(self.panel)
         if self._draw(words):

@@ -172,7 +172,7 @@ _TOO_MANY = f"The decision is learned here from up to {MOST_LEARNED} points and 
 class PointsCard(cards.Rooted):
     """The card; `points` are the last that could be used, `adds` is the class of those that taps add, "" to remove."""
 
-    rest = 0.3  # seconds without a move after which a point that is still held rests
+    rest, most_points = 0.3, MOST_LEARNED  # seconds without a move after which a point that is still held rests
 
     def __init__(self) -> None:
         super().__init__()
@@ -353,7 +353,7 @@ class PointsCard(cards.Rooted):
         self._ask(session, self.points, FINE)
 
     def _too_many(self, session: Session) -> bool:
-        return self.points is None or len(self.points) > MOST_LEARNED or session.race.problem.m > MOST_KERNELS
+        return self.points is None or len(self.points) > self.most_points or session.race.problem.m > MOST_KERNELS
 
     def _ask(self, session: Session, points: Points, fineness: Fineness) -> None:
         content = as_file(points, session.prepared.train.feature_names)

@@ -43,6 +43,7 @@ class HoldUnseen:
     """Holds the runs of a race while the page has no connection, and lets them go on when it has one again."""
 
     decides = True  # whether the race is the page's own, not one it follows
+    is_seen = staticmethod(is_connected)
 
     def __init__(self) -> None:
         self._lost_at: float | None = None
@@ -60,7 +61,7 @@ class HoldUnseen:
 
     def update(self, race: Race, now: float) -> bool:
         """Hold, cancel or resume the race as needed; return whether there is a browser on the other end."""
-        if is_connected():
+        if self.is_seen():
             self._lost_at = None
             self.release()
             return True

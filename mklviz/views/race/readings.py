@@ -64,7 +64,6 @@ Extent = tuple[float, float]
 
 MARK_EVERY = 40  # points between two markers of a line
 MARK_SIZE = 7.0
-LOOK_SECONDS = 0.003  # spent on the motion of a run at each tick
 
 
 class RunFeed:
@@ -87,7 +86,7 @@ class RunFeed:
         self.trace, self.slots = trace, slots
         self.source = source or empty_source(key)
         self.motion = Motion()
-        self._tracker = MotionTracker()
+        self._tracker, self.look_seconds = MotionTracker(), 0.003  # spent on the motion at each push
         self.tolerances: tuple[float, float] | None = None  # smallest and largest SVM tolerance drawn
         self.reference = Reference()  # above which objectives are drawn, if they are
         self._shown_steps: list[int] = []
@@ -136,7 +135,7 @@ class RunFeed:
         from mklviz.views.host.frames import all_columns_are_held  # which loads Panel; drawing alone does without
 
         length = len(self.trace)
-        self.motion = self._tracker.read(self.trace, LOOK_SECONDS)
+        self.motion = self._tracker.read(self.trace, self.look_seconds)
         if self._whole:
             return self._send_all(length)
         chosen = self._thinning.select(self._read, length, self._shown)

@@ -68,7 +68,6 @@ def shared_recipe(traces: Iterable[Trace]) -> Recipe | None:
 
 MOST = 20  # races
 MOST_PINNED = 3  # races in grey behind another; more would be unreadable
-MOST_BYTES = 64 * 10**6  # of their steps, in all
 
 
 @dataclass(eq=False)
@@ -100,13 +99,13 @@ class RaceHistory:
 
     def __init__(self) -> None:
         self.races: list[KeptRace] = []
-        self._added = 0
+        self._added, self.most_bytes = 0, 64 * 10**6  # of their steps, in all
 
     def add(self, name: str, traces: Mapping[str, Trace]) -> KeptRace | None:
         """Add a race; return None where it has no steps, is here already, or is too large."""
         race = KeptRace(name, dict(traces))
         begun = race.begun
-        if not begun or race.size > MOST_BYTES:
+        if not begun or race.size > self.most_bytes:
             return None
         same = next((other for other in self.races if begun[0] in other.begun), None)
         if same is not None:
@@ -115,7 +114,7 @@ class RaceHistory:
         race.name = one_line(f"{self._added}. {name}", MOST_NAME)
         self.races.append(race)
         LEDGER.charge(race, race.size)
-        while len(self.races) > MOST or sum(other.size for other in self.races) > MOST_BYTES:
+        while len(self.races) > MOST or sum(other.size for other in self.races) > self.most_bytes:
             del self.races[0]
         return race
 

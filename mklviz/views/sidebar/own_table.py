@@ -21,7 +21,6 @@ from mklviz.views.sidebar.controls import note, say
 UPLOAD_LIMIT = LIMITS.upload_bytes
 ACCEPTED = ",".join((".csv,.tsv,.txt,.data,.dat,.xlsx,.parquet", *suffixes(), ".gz,.bz2,.xz,.zip"))
 LOOK_SECONDS = 0.05  # between looks whether the file has been read
-PATIENCE = 0.3  # seconds before progress is shown
 PREDICT, LEAVE, USE = "predict it", "leave it out", "use it"
 MOST_SHOWN = 40  # columns
 WRITTEN: dict[str, tuple[str, dict[str, Any]]] = {
@@ -153,7 +152,7 @@ class FileReading:
     """One file at a time; `fault` says why the last could not be read, or that it was stopped."""
 
     def __init__(self) -> None:
-        self.task = Task[Dataset]()
+        self.task, self.patience = Task[Dataset](), 0.3  # seconds before progress is shown
         self.fault, self.columns = "", tuple[str, ...]()  # of a table that was refused
         self.bar = ProgressBar(label="Reading the file")
         self.stop = Button(lambda *_: self.task.cancel(), label="Stop", variant="text", width=80)
@@ -174,7 +173,7 @@ class FileReading:
         task.ask(key, compute, f"{name} could not be read")
         while task.key is key and not task.ended:
             self.bar.value = round(100 * task.fraction)
-            self.body.visible = time.monotonic() - begun > PATIENCE
+            self.body.visible = time.monotonic() - begun > self.patience
             await asyncio.sleep(LOOK_SECONDS)
         if task.key is not key:
             return None
