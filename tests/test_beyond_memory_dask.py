@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,12 +16,15 @@ from _problems import blobs
 from _waits import wait_for
 
 from mklviz.analysis.kernel_weights import gram_on
+from mklviz.cli import main
 from mklviz.context import interruptible
 from mklviz.engine import solve
 from mklviz.errors import Interrupted, KernelError
 from mklviz.inner import smooth
-from mklviz.kernels import Gaussian, NystromBank
+from mklviz.kernels import Gaussian, Nystrom, NystromBank
+from mklviz.kernels.evaluation.nystrom import NystromBuilder
 from mklviz.kernels.storage import passes
+from mklviz.learn import MKLClassifier
 from mklviz.problem import Hinge, Logistic, Loss, Problem, Simplex, Squared
 from mklviz.sweeps.dask_cluster import import_distributed, workers_of
 
@@ -122,6 +127,42 @@ def test_chunks_of_a_killed_worker_are_made_again_and_the_run_goes_on(client: An
     assert killed
     assert killed[0] not in client.run(os.getpid).values()
     np.testing.assert_array_equal(trace.objective, solve(Problem(bank(X), Y, Hinge(3.0)), "spg", gap=1e-3).objective)
+
+
+@pytest.mark.parametrize("dask", [True, False])
+def test_the_command_line_solves_on_the_workers_and_finds_the_same_optimum(
+    dask: bool, client: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parquet, pandas = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pandas")
+    assert parquet
+    pandas.DataFrame({**{f"c{j}": X[:, j] for j in range(3)}, "class": Y}).to_parquet(tmp_path / "x.parquet")
+    words = ["run", "--data", str(tmp_path / "x.parquet"), "--kernels", "gauss:0.5,1,4@all", "--C", "3", "--no-store"]
+    words += ["--solvers", "spg", "--gap", "1e-5", "--json", *(["--nystrom", "12"] if dask else [])]
+    assert main(words) == 0
+    here = json.loads(capsys.readouterr().out)
+    assert main([*words, "--dask", client.scheduler.address]) == 0
+    out, said = capsys.readouterr()
+    there = json.loads(out)
+    assert ("on a Dask cluster" in said) == dask
+    assert there["runs"][0]["objective"] == pytest.approx(here["runs"][0]["objective"], rel=1e-5)
+    assert there["runs"][0]["score"] == here["runs"][0]["score"]
+
+
+def test_an_estimator_keeps_the_factors_of_a_dask_array_on_the_workers(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there: list[Any] = []
+    build_there = NystromBuilder.build_there
+    monkeypatch.setattr(NystromBuilder, "build_there", lambda *given: there.append(given) or build_there(*given))
+    model = MKLClassifier("gauss:0.5,1,4@all", approximation=Nystrom()).fit(LAZY, da.from_array(Y, chunks=70))
+    here = MKLClassifier("gauss:0.5,1,4@all", approximation=Nystrom()).fit(X, Y)
+    assert len(there) == 1
+    np.testing.assert_allclose(model.decision_function(LAZY), here.decision_function(X), atol=1e-4)
+
+
+def test_the_command_line_says_how_a_cluster_is_started(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--data", "sonar", "--dask", "tcp://127.0.0.1:1"]) == 2
+    assert "There is no Dask scheduler at tcp://127.0.0.1:1" in capsys.readouterr().err
 
 
 def test_without_a_worker_a_pass_waits_until_it_is_stopped_or_one_comes() -> None:

@@ -135,6 +135,11 @@ def _add_run(parser: argparse.ArgumentParser, default: str = "the one recommende
         metavar="N",
         help="threads of a solver that runs alone, with the same results; several solvers have one each (default: 1)",
     )
+    dask_help = (
+        "compute on the Dask cluster whose scheduler is at this address: with --nystrom the samples are sent there in"
+        " chunks, whose factors stand in the workers' memory; else solvers take their steps there, in turn"
+    )
+    parser.add_argument("--dask", metavar="ADDRESS", help=dask_help)
     _add_json(parser)
     out = parser.add_argument_group("what to keep").add_argument
     out("--csv", metavar="FILE", type=Path, help="write every step of every solver as a table")

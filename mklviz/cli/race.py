@@ -10,12 +10,14 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from mklviz.cli.arguments import BAD_INPUT, MADE_BY, check_output, code_of, read_recipe, store_of
 from mklviz.cli.documents import print_document, race_document
 from mklviz.cli.live import Building, result_table, warm_up, watch
 from mklviz.engine import Race
 from mklviz.errors import MklvizError
+from mklviz.kernels.storage.cluster import on_workers
 from mklviz.numbers import counted
 from mklviz.quoting import one_line
 from mklviz.recipe import Recipe
@@ -26,6 +28,8 @@ from mklviz.record.archive import replacing
 from mklviz.record.bundle import SUFFIX, write_bundle
 from mklviz.record.history import short_id
 from mklviz.record.summary import require_parquet, write_parquet, write_table
+from mklviz.sweeps.dask_cluster import DaskCluster, workers_of
+from mklviz.sweeps.dask_race import on_cluster
 from mklviz.views.host.environment import need_screen
 
 EVERY_SECONDS = 30.0
@@ -177,6 +181,18 @@ STORE_SECONDS = 20.0  # to wait for scores and the disk at the end
 
 def solve_race(arguments: argparse.Namespace, one: bool = False) -> int:
     """Run a race, print and write the results, return the exit code; `one`: the recommended solver by default."""
+    if not arguments.dask:
+        return _solve_race(arguments, one)
+    with DaskCluster(arguments.dask).connected() as client:
+        if not workers_of(client):
+            what = (
+                f"The Dask cluster has no worker yet, which is waited for: “dask worker {arguments.dask}” starts one."
+            )
+            print(f"mklviz: {one_line(what)}", file=sys.stderr)
+        return _solve_race(arguments, one, client)
+
+
+def _solve_race(arguments: argparse.Namespace, one: bool, client: Any = None) -> int:
     outputs = Outputs(
         arguments.csv, arguments.save, arguments.html, arguments.picture, arguments.parquet, arguments.video
     )
@@ -184,7 +200,8 @@ def solve_race(arguments: argparse.Namespace, one: bool = False) -> int:
     named = arguments.solvers or arguments.solver_option or arguments.scenario
     for choice in recipe.solvers:  # a misspelt name is reported before the kernels are built
         choice.make(recipe.split.seed)
-    prepared = recipe.prepare(progress=Building())
+    with on_workers(client):
+        prepared = recipe.prepare(progress=Building())
     if not named and one:
         recipe = recipe.recommended(prepared)
     elif not named:
@@ -193,6 +210,12 @@ def solve_race(arguments: argparse.Namespace, one: bool = False) -> int:
             print(f"mklviz: {one_line(why)}", file=sys.stderr)
     race = recipe.race(prepared, threads=arguments.threads)
     store = store_of(arguments)
+    if client is not None:
+        bank = prepared.problem.bank
+        if bank.access == "factors":
+            print(f"mklviz: kernels: {bank.backend}", file=sys.stderr)
+        else:
+            on_cluster(race, client)
     warm_up(prepared.problem, [choice.make(recipe.split.seed) for choice in recipe.solvers])
     train, problem = prepared.train, prepared.problem
     if not arguments.json:

@@ -11,6 +11,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 import numpy as np
@@ -27,10 +28,23 @@ from mklviz.typing import Array, Indices
 AHEAD = 64  # chunks that are asked for before the first of them has answered
 
 Result = TypeVar("Result")
+_CHOSEN: ContextVar[Any] = ContextVar("chosen", default=None)
+
+
+@contextmanager
+def on_workers(client: Any) -> Iterator[None]:
+    """Let factors of all banks that are built within stand on a cluster's workers, unless the client is None."""
+    token = _CHOSEN.set(client)
+    try:
+        yield
+    finally:
+        _CHOSEN.reset(token)
 
 
 def client_for(X: Any) -> Any:
-    """Return the client of the Dask cluster on which a Dask array is computed; None where there is none."""
+    """Return the client of the Dask cluster that was chosen, or on which a Dask array is computed; None without one."""
+    if _CHOSEN.get() is not None:
+        return _CHOSEN.get()
     distributed = sys.modules.get("distributed")  # whoever has a client has imported it
     if distributed is None or not is_dask(X):
         return None
@@ -45,24 +59,26 @@ def client_for(X: Any) -> Any:
 class ClusterFactors:
     """Factors (n, R) in single precision; an array as far as `mklviz.kernels.storage.passes` and a bank need one.
 
-    `X`: Dask array (n, d); ``make(shared, points, first)`` returns the rows for a chunk of points, the first of which
-    has the number `first`, and can be sent.
+    `X`: array (n, d), whose chunks the scheduler keeps, or Dask array; ``make(shared, points, first)`` returns the rows
+    for a chunk of points, the first of which has the number `first`, and can be sent.
     """
 
     itemsize = 4
 
     def __init__(self, client: Any, X: Any, columns: int, make: Callable[..., Factors], shared: Any) -> None:
-        from dask import delayed
+        from dask import config, delayed
+        from dask.array import from_array
 
         self._client, self._length = client, chunk_length(columns)
-        if np.isnan(X.shape[0]):  # of a data frame
-            X.compute_chunk_sizes()
+        X = X if is_dask(X) else from_array(X, chunks=(self._length, -1), name=False)
         common = delayed(shared, name=f"mklviz-{secrets.token_hex(8)}", traverse=False)
         self.shape = (int(X.shape[0]), columns)
         self.nbytes = self.itemsize * self.shape[0] * columns
         points = X.rechunk({0: self._length, 1: -1}).to_delayed()[:, 0]
         made = delayed(_made, pure=False)
-        self._chunks = client.compute([made(make, common, part, k * self._length) for k, part in enumerate(points)])
+        with config.set({"distributed.admin.large-graph-warning-threshold": "1 PB"}):  # samples are large
+            asked = [made(make, common, part, k * self._length) for k, part in enumerate(points)]
+            self._chunks = client.compute(asked)
 
     @property
     def T(self) -> ClusterFactors:
