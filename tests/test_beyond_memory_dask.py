@@ -21,7 +21,8 @@ from mklviz.context import interruptible
 from mklviz.engine import solve
 from mklviz.errors import Interrupted, KernelError
 from mklviz.inner import smooth
-from mklviz.kernels import Gaussian, Nystrom, NystromBank
+from mklviz.kernels import Gaussian, KernelBank, Nystrom, NystromBank
+from mklviz.kernels.evaluation import grams
 from mklviz.kernels.evaluation.nystrom import NystromBuilder
 from mklviz.kernels.storage import passes
 from mklviz.learn import MKLClassifier
@@ -129,6 +130,47 @@ def test_chunks_of_a_killed_worker_are_made_again_and_the_run_goes_on(client: An
     np.testing.assert_array_equal(trace.objective, solve(Problem(bank(X), Y, Hinge(3.0)), "spg", gap=1e-3).objective)
 
 
+def test_kernels_in_shards_on_the_workers_are_those_of_a_bank_here(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = 60
+    monkeypatch.setattr(grams, "SHARD", 3 * few**2)
+    widths = np.linspace(0.5, 4.0, 31)
+    square = ((X[:few, None] - X[None, :few]) ** 2).sum(axis=2)
+    stack = np.exp(-square / (2.0 * widths[:, None, None] ** 2))
+    lazy = da.from_array(stack, chunks=(7, few, 20))
+    there, here = (KernelBank.from_grams(one, normalize="trace") for one in (lazy, stack))
+    assert there.backend == "31 on a Dask cluster"
+    assert there.names == here.names
+    weights, v, keep = np.linspace(0.0, 1.0, 31), np.random.default_rng(0).normal(size=few), np.arange(5, 40)
+    asked = np.array([30, 2, 3])
+    for of in (
+        lambda one: one.quad(v),
+        lambda one: one.quad(np.stack([v, 2.0 * v], axis=1)),
+        lambda one: one.quad_compensated(v, asked),
+        lambda one: one.quad_error(v, one.quad(v)),
+        lambda one: one.apply(weights, v),
+        lambda one: one.products(v, asked),
+        lambda one: one.combine(weights),
+        lambda one: one.combine(np.zeros(31)),
+        lambda one: one.only(keep).combine(weights),
+        lambda one: one.cross(stack[:, :5]).combine(weights),
+    ):
+        np.testing.assert_allclose(of(there), of(here), rtol=1e-12, atol=1e-15)
+    with pytest.raises(KernelError, match="cannot be sent elsewhere"):
+        pickle.dumps(there)
+    with pytest.raises(KernelError, match="kernel 20"):
+        KernelBank.from_grams(da.from_array(np.where(np.arange(31)[:, None, None] == 19, np.nan, stack)))
+    two, none = (solve(Problem(one, Y[:few], Hinge(100.0)), "spg", gap=1e-4) for one in (there, here))
+    assert two.best.objective == pytest.approx(none.best.objective, rel=1e-4)
+    with (
+        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as small,
+        distributed.Client(small),
+    ):
+        one = solve(Problem(KernelBank.from_grams(lazy, normalize="trace"), Y[:few], Hinge(100.0)), "spg", gap=1e-4)
+    np.testing.assert_array_equal(one.objective, two.objective)
+
+
 @pytest.mark.parametrize("dask", [True, False])
 def test_the_command_line_solves_on_the_workers_and_finds_the_same_optimum(
     dask: bool, client: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -186,5 +228,5 @@ def test_without_a_worker_a_pass_waits_until_it_is_stopped_or_one_comes() -> Non
         small.scale(1)
         there.quad(v + 1.0)
         np.testing.assert_array_equal(there.quad(v), before)
-    with pytest.raises(KernelError, match=r"The Dask cluster that holds the factors could not compute .* build the"):
+    with pytest.raises(KernelError, match=r"The Dask cluster that holds the kernels could not compute .* build the"):
         there.quad(v + 2.0)
