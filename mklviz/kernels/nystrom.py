@@ -38,7 +38,7 @@ from mklviz.kernels.evaluation.checks import (
 from mklviz.kernels.evaluation.nystrom import CHOICES, Accuracy, FeatureMaps, NystromBuilder, check_landmarks
 from mklviz.kernels.families import Gaussian, KernelFamily
 from mklviz.kernels.interface import Access, Cross, Kind, check_columns, numbers
-from mklviz.kernels.storage.cluster import ClusterFactors, client_for
+from mklviz.kernels.storage.cluster import ClusterFactors, blocks_of, client_for
 from mklviz.kernels.storage.disk import Folder, check_room, dask_table, is_dask, mapped_points, on_disk
 from mklviz.kernels.storage.passes import PIECE, Factors, added, decisions, each, pieces, projections, runs_of
 from mklviz.kernels.storage.triangles import compensated_forms, dots, error_of_forms
@@ -244,11 +244,12 @@ class NystromBank:
         if not (is_whole(seed) and seed >= 0):
             raise KernelError(f"seed must be a whole number, 0 or more, but {seed!r} was given.")
         X = dask_table(X) if is_dask(X) else X
-        given, feature_names = mapped_points(X, folder, feature_names)
+        client = client_for(X)
+        blocks = None if client is None or not is_dask(X) else blocks_of(client, X)
+        given, feature_names = mapped_points(X, folder, feature_names, blocks)
         points = check_points(given)
         labels = feature_labels(feature_names, points.shape[1], given)
         _, size, what = cls._size(len(points), points.shape[1], families, approximation, max_bytes, labels)
-        client = client_for(X)
         away = size > max_bytes or client is not None
         if away and client is None:
             check_room(size, what, folder)

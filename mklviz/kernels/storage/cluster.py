@@ -114,6 +114,12 @@ class OnWorkers:
             return ended.result()
 
 
+def blocks_of(client: Any, X: Any) -> Iterator[Any]:
+    """Yield the blocks of a Dask array that has whole rows in each; the workers compute them ahead of time."""
+    parts = X.to_delayed()[:, 0]
+    yield from OnWorkers(client, begun(client, np.asarray, ([part] for part in parts))).of_all(np.asarray)
+
+
 class ClusterFactors(OnWorkers):
     """Factors (n, R) in single precision; an array as far as `mklviz.kernels.storage.passes` and a bank need one.
 
