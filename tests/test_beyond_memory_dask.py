@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,12 +16,16 @@ from _problems import blobs
 from _waits import wait_for
 
 from mklviz.analysis.kernel_weights import gram_on
+from mklviz.cli import main
 from mklviz.context import interruptible
 from mklviz.engine import solve
 from mklviz.errors import Interrupted, KernelError
 from mklviz.inner import smooth
-from mklviz.kernels import Gaussian, NystromBank
+from mklviz.kernels import Gaussian, KernelBank, Nystrom, NystromBank
+from mklviz.kernels.evaluation import grams
+from mklviz.kernels.evaluation.nystrom import NystromBuilder
 from mklviz.kernels.storage import passes
+from mklviz.learn import MKLClassifier
 from mklviz.problem import Hinge, Logistic, Loss, Problem, Simplex, Squared
 from mklviz.sweeps.dask_cluster import import_distributed, workers_of
 
@@ -124,6 +130,83 @@ def test_chunks_of_a_killed_worker_are_made_again_and_the_run_goes_on(client: An
     np.testing.assert_array_equal(trace.objective, solve(Problem(bank(X), Y, Hinge(3.0)), "spg", gap=1e-3).objective)
 
 
+def test_kernels_in_shards_on_the_workers_are_those_of_a_bank_here(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = 60
+    monkeypatch.setattr(grams, "SHARD", 3 * few**2)
+    widths = np.linspace(0.5, 4.0, 31)
+    square = ((X[:few, None] - X[None, :few]) ** 2).sum(axis=2)
+    stack = np.exp(-square / (2.0 * widths[:, None, None] ** 2))
+    lazy = da.from_array(stack, chunks=(7, few, 20))
+    there, here = (KernelBank.from_grams(one, normalize="trace") for one in (lazy, stack))
+    assert there.backend == "31 on a Dask cluster"
+    assert there.names == here.names
+    weights, v, keep = np.linspace(0.0, 1.0, 31), np.random.default_rng(0).normal(size=few), np.arange(5, 40)
+    asked = np.array([30, 2, 3])
+    for of in (
+        lambda one: one.quad(v),
+        lambda one: one.quad(np.stack([v, 2.0 * v], axis=1)),
+        lambda one: one.quad_compensated(v, asked),
+        lambda one: one.quad_error(v, one.quad(v)),
+        lambda one: one.apply(weights, v),
+        lambda one: one.products(v, asked),
+        lambda one: one.combine(weights),
+        lambda one: one.combine(np.zeros(31)),
+        lambda one: one.only(keep).combine(weights),
+        lambda one: one.cross(stack[:, :5]).combine(weights),
+    ):
+        np.testing.assert_allclose(of(there), of(here), rtol=1e-12, atol=1e-15)
+    with pytest.raises(KernelError, match="cannot be sent elsewhere"):
+        pickle.dumps(there)
+    with pytest.raises(KernelError, match="kernel 20"):
+        KernelBank.from_grams(da.from_array(np.where(np.arange(31)[:, None, None] == 19, np.nan, stack)))
+    two, none = (solve(Problem(one, Y[:few], Hinge(100.0)), "spg", gap=1e-4) for one in (there, here))
+    assert two.best.objective == pytest.approx(none.best.objective, rel=1e-4)
+    with (
+        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as small,
+        distributed.Client(small),
+    ):
+        one = solve(Problem(KernelBank.from_grams(lazy, normalize="trace"), Y[:few], Hinge(100.0)), "spg", gap=1e-4)
+    np.testing.assert_array_equal(one.objective, two.objective)
+
+
+@pytest.mark.parametrize("dask", [True, False])
+def test_the_command_line_solves_on_the_workers_and_finds_the_same_optimum(
+    dask: bool, client: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parquet, pandas = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pandas")
+    assert parquet
+    pandas.DataFrame({**{f"c{j}": X[:, j] for j in range(3)}, "class": Y}).to_parquet(tmp_path / "x.parquet")
+    words = ["run", "--data", str(tmp_path / "x.parquet"), "--kernels", "gauss:0.5,1,4@all", "--C", "3", "--no-store"]
+    words += ["--solvers", "spg", "--gap", "1e-5", "--json", *(["--nystrom", "12"] if dask else [])]
+    assert main(words) == 0
+    here = json.loads(capsys.readouterr().out)
+    assert main([*words, "--dask", client.scheduler.address]) == 0
+    out, said = capsys.readouterr()
+    there = json.loads(out)
+    assert ("on a Dask cluster" in said) == dask
+    assert there["runs"][0]["objective"] == pytest.approx(here["runs"][0]["objective"], rel=1e-5)
+    assert there["runs"][0]["score"] == here["runs"][0]["score"]
+
+
+def test_an_estimator_keeps_the_factors_of_a_dask_array_on_the_workers(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there: list[Any] = []
+    build_there = NystromBuilder.build_there
+    monkeypatch.setattr(NystromBuilder, "build_there", lambda *given: there.append(given) or build_there(*given))
+    model = MKLClassifier("gauss:0.5,1,4@all", approximation=Nystrom()).fit(LAZY, da.from_array(Y, chunks=70))
+    here = MKLClassifier("gauss:0.5,1,4@all", approximation=Nystrom()).fit(X, Y)
+    assert len(there) == 1
+    np.testing.assert_allclose(model.decision_function(LAZY), here.decision_function(X), atol=1e-4)
+
+
+def test_the_command_line_says_how_a_cluster_is_started(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--data", "sonar", "--dask", "tcp://127.0.0.1:1"]) == 2
+    assert "There is no Dask scheduler at tcp://127.0.0.1:1" in capsys.readouterr().err
+
+
 def test_without_a_worker_a_pass_waits_until_it_is_stopped_or_one_comes() -> None:
     asked: list[int] = []
 
@@ -145,5 +228,5 @@ def test_without_a_worker_a_pass_waits_until_it_is_stopped_or_one_comes() -> Non
         small.scale(1)
         there.quad(v + 1.0)
         np.testing.assert_array_equal(there.quad(v), before)
-    with pytest.raises(KernelError, match=r"The Dask cluster that holds the factors could not compute .* build the"):
+    with pytest.raises(KernelError, match=r"The Dask cluster that holds the kernels could not compute .* build the"):
         there.quad(v + 2.0)

@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from _shown import html_of
 from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import KernelPCA
 from sklearn.exceptions import ConvergenceWarning
@@ -652,3 +653,35 @@ def test_dask_arrays_are_learned_from_and_predicted_chunk_by_chunk() -> None:
     np.testing.assert_array_equal(model.weights_, fitted().weights_)
     chunks = lazy.map_blocks(model.predict, drop_axis=1, dtype=y.dtype)
     np.testing.assert_array_equal(chunks.compute(), fitted().predict(X))
+    np.testing.assert_array_equal(model.predict(lazy), fitted().predict(X))
+    assert model.score(lazy, y) == fitted().score(X, y)
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        model.predict(dask.where(lazy > 0.0, np.nan, lazy))
+    with pytest.raises(ValueError, match="has 1 features, but MKLClassifier is expecting"):
+        model.predict(lazy[:, :1])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.fit(lazy, y[:-1])
+    with pytest.raises(KernelError, match="must be a table of numbers"):
+        model.fit(lazy.astype(str), y)
+
+
+@pytest.mark.parametrize("estimator", [mv.MKLClassifier, mv.MKLRegressor])
+def test_a_dask_array_of_many_samples_is_never_read_as_a_whole(estimator: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    dask = pytest.importorskip("dask.array")
+    X, y = data()
+    lazy = dask.from_array(X, chunks=(25, 1))
+    made = estimator(WORDS, C=10.0, approximation=mv.Nystrom())
+    whole = clone(made).fit(X, y)
+    monkeypatch.setattr(dask.Array, "__array__", None)
+    model = made.fit(lazy, y, sample_weight=np.ones(len(y)))
+    np.testing.assert_array_equal(model.weights_, whole.weights_)
+    np.testing.assert_allclose(model.predict(lazy), whole.predict(X), rtol=1e-12)
+
+
+def test_columns_of_a_dask_frame_keep_their_names() -> None:
+    frames = pytest.importorskip("dask.dataframe")
+    X, y = data()
+    table = pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])])
+    model = mv.MKLClassifier(WORDS, C=10.0).fit(frames.from_pandas(table, npartitions=3), y)
+    assert model.feature_names_in_.tolist() == [*table.columns]
+    np.testing.assert_array_equal(model.predict(table), fitted().predict(X))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from _problems import problem, ran
+from _stores import growing, unfinished
 from _waits import wait_for
 
 import mklviz as mv
@@ -16,7 +18,7 @@ from mklviz.engine import Race, make_solver
 from mklviz.engine.race import BRANCH_DASH
 from mklviz.errors import MklvizError, ProblemError, UnsupportedProblem
 from mklviz.recipe import Recipe, SolverChoice
-from mklviz.recipe.recorded import RecordedRace, head_for
+from mklviz.recipe.recorded import RecordedRace, head_for, left_of
 from mklviz.record.store import Owner, Store, open_store, reset
 from mklviz.views.race.race_view import PAGE_CLOSED
 from mklviz.views.session.launcher import branch_at
@@ -132,6 +134,30 @@ def test_a_run_that_was_cut_off_goes_on_as_a_branch_of_its_race(store: Store) ->
     assert {other.key for other in again} == {"silp", key}
     twice = mv.resume(run)
     assert list(twice.traces) == [f"{key}, 2"]
+
+
+def test_the_run_of_a_recipe_that_was_left_is_found_whatever_its_stop_rules(store: Store) -> None:
+    asked = RECIPE.changed(gap=1e-3)
+    assert left_of(store, asked) is None
+    run_id, _ = cut_off(store)
+    for solver in (None, SolverChoice("silp")):
+        found = left_of(store, asked, solver)
+        assert found is not None
+        assert found.id == run_id
+    for other, solver in (
+        (asked, SolverChoice("level")),
+        (asked.changed(loss=mv.Hinge(7.0)), None),
+        (asked.changed(seed=1), None),
+    ):
+        assert left_of(store, other, solver) is None
+    mv.resume(run_id)
+    assert left_of(store, asked) is None  # it has ended since
+    trace = growing(solver="silp")
+    trace.recipe = asked.to_json()
+    unfinished(store.folder, trace, seen=time.time())
+    reset()
+    with pytest.raises(MklvizError, match="is going on, or its process ended less than 30 s ago"):
+        left_of(open_store(), asked)
 
 
 def test_another_solver_may_go_on_and_one_that_cannot_says_why(store: Store) -> None:

@@ -27,6 +27,11 @@ from mklviz.record.store import RunHead, open_store, reset
 
 SMALL = ["run", "--data", "two_moons", "--kernels", "gauss:0.5,1,2@all poly:1@each", "--C", "10"]
 LOST_SECONDS = 1.0  # what may be lost of a run that is killed
+BEYOND = (  # factors stand on disk
+    "import dataclasses, sys; from mklviz import limits;"
+    "limits.LIMITS = dataclasses.replace(limits.LIMITS, nystrom_bytes=200_000);"
+    "from mklviz.cli import main; sys.exit(main(sys.argv[1:]))"
+)
 Said = Callable[..., tuple[int, str]]
 
 
@@ -178,6 +183,31 @@ def test_what_cannot_be_done_is_said_in_a_sentence(
     error = capsys.readouterr().err
     assert sentence in error
     assert "Traceback" not in error
+
+
+@pytest.mark.full
+def test_a_killed_run_on_factors_on_disk_goes_on_by_the_same_words_to_the_same_optimum(store: Path, said: Said) -> None:
+    words = ["run", "--data", "sonar", "--kernels", "gauss:0.5,1,2,4@all+each", "--nystrom", "20", "--solvers", "spg"]
+    endless = [sys.executable, "-c", BEYOND, *words, "--gap", "none", "--max-iter", "none"]
+    process = subprocess.Popen(endless, stderr=subprocess.DEVNULL)
+    try:
+        wait_for(lambda: len(list(store.glob("runs/*/*.frame"))) >= 3, "three frames", patience=240.0)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    (run,) = told(said, "runs", "list")["runs"]
+    words += ["--gap", "1e-5", "--json"]
+    resumed = subprocess.run([sys.executable, "-c", BEYOND, *words, "--resume"], capture_output=True, text=True)
+    assert resumed.returncode == 0, resumed.stderr
+    trace = open_store().trace(run["id"])
+    assert f"Going on from step {trace.best_index:,} of SPG ({run['short']}), which was cut off" in resumed.stderr
+    assert "are repeated" in resumed.stderr
+    _, out = said(*words, "--no-store")
+    whole, (end,) = json.loads(out)["runs"][0], json.loads(resumed.stdout)["runs"]
+    assert end["gap"] <= 1e-5
+    assert end["objective"] == pytest.approx(whole["objective"], rel=2e-5)
+    assert end["svm_solves"] >= trace[trace.best_index].svm_solves
+    assert {each["race"] for each in told(said, "runs", "list")["runs"]} == {run["race"]}
 
 
 @pytest.mark.full

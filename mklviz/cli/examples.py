@@ -52,6 +52,8 @@ With pip install "mklviz[desktop]" there is such a window, else the browser open
   mklviz run --data sonar --json | jq '.runs[0].gap'
   mklviz run --data sonar --store /scratch/runs
   mklviz run --data sonar --no-store
+  mklviz run --data sonar --solvers spg --resume           go on from a run of these words that was cut off
+  mklviz run --data big.parquet --kernels "gauss:1,2,4@all" --nystrom 200 --dask tcp://head:8786
 """,
     "path": """\
   mklviz path --data ionosphere --vary C=1000:0.01:100 --output path.csv

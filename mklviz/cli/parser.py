@@ -135,6 +135,16 @@ def _add_run(parser: argparse.ArgumentParser, default: str = "the one recommende
         metavar="N",
         help="threads of a solver that runs alone, with the same results; several solvers have one each (default: 1)",
     )
+    dask_help = (
+        "compute on the Dask cluster whose scheduler is at this address: with --nystrom the samples are sent there in"
+        " chunks, whose factors stand in the workers' memory; else solvers take their steps there, in turn"
+    )
+    parser.add_argument("--dask", metavar="ADDRESS", help=dask_help)
+    resume_help = (
+        "go on from the last step that was kept of the newest run of the same recipe, if that was cut off or stopped;"
+        " else begin anew"
+    )
+    parser.add_argument("--resume", action="store_true", help=resume_help)
     _add_json(parser)
     out = parser.add_argument_group("what to keep").add_argument
     out("--csv", metavar="FILE", type=Path, help="write every step of every solver as a table")

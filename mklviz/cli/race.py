@@ -9,23 +9,29 @@ import argparse
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from mklviz.cli.arguments import BAD_INPUT, MADE_BY, check_output, code_of, read_recipe, store_of
 from mklviz.cli.documents import print_document, race_document
 from mklviz.cli.live import Building, result_table, warm_up, watch
 from mklviz.engine import Race
 from mklviz.errors import MklvizError
+from mklviz.kernels.storage.cluster import on_workers
 from mklviz.numbers import counted
 from mklviz.quoting import one_line
-from mklviz.recipe import Recipe
+from mklviz.recipe import Recipe, SolverChoice
 from mklviz.recipe.prepared import Prepared
-from mklviz.recipe.recorded import RecordedRace, head_for
+from mklviz.recipe.recorded import RecordedRace, go_on, head_for, left_of
 from mklviz.record import FINAL
 from mklviz.record.archive import replacing
 from mklviz.record.bundle import SUFFIX, write_bundle
 from mklviz.record.history import short_id
+from mklviz.record.store import Store, StoredRun
 from mklviz.record.summary import require_parquet, write_parquet, write_table
+from mklviz.sweeps.dask_cluster import DaskCluster, workers_of
+from mklviz.sweeps.dask_race import on_cluster
 from mklviz.views.host.environment import need_screen
 
 SHARE = 0.05  # largest share of the time that goes into writing before the end; but once a minute in any case
@@ -177,6 +183,18 @@ STORE_SECONDS = 20.0  # to wait for scores and the disk at the end
 
 def solve_race(arguments: argparse.Namespace, one: bool = False) -> int:
     """Run a race, print and write the results, return the exit code; `one`: the recommended solver by default."""
+    if not arguments.dask:
+        return _solve_race(arguments, one)
+    with DaskCluster(arguments.dask).connected() as client:
+        if not workers_of(client):
+            what = (
+                f"The Dask cluster has no worker yet, which is waited for: “dask worker {arguments.dask}” starts one."
+            )
+            print(f"mklviz: {one_line(what)}", file=sys.stderr)
+        return _solve_race(arguments, one, client)
+
+
+def _solve_race(arguments: argparse.Namespace, one: bool, client: Any = None) -> int:
     outputs = Outputs(
         arguments.csv, arguments.save, arguments.html, arguments.picture, arguments.parquet, arguments.video
     )
@@ -184,15 +202,29 @@ def solve_race(arguments: argparse.Namespace, one: bool = False) -> int:
     named = arguments.solvers or arguments.solver_option or arguments.scenario
     for choice in recipe.solvers:  # a misspelt name is reported before the kernels are built
         choice.make(recipe.split.seed)
-    prepared = recipe.prepare(progress=Building())
-    if not named and one:
+    store = store_of(arguments)
+    left = _left(store, recipe, bool(named)) if arguments.resume else None
+    with on_workers(client):
+        prepared = recipe.prepare(progress=Building())
+    if left is not None:
+        recipe = replace(recipe, solvers=[SolverChoice(left.solver)] if not named else recipe.solvers)
+    elif not named and one:
         recipe = recipe.recommended(prepared)
     elif not named:
         recipe, why = recipe.usual(prepared)
         if why:
             print(f"mklviz: {one_line(why)}", file=sys.stderr)
-    race = recipe.race(prepared, threads=arguments.threads)
-    store = store_of(arguments)
+    if left is None:
+        race = recipe.race(prepared, threads=arguments.threads)
+    else:
+        race, recorded = go_on(store, left, recipe, prepared, MADE_BY)
+        tell_what_is_repeated(left, race)
+    if client is not None:
+        bank = prepared.problem.bank
+        if bank.access == "factors":
+            print(f"mklviz: kernels: {bank.backend}", file=sys.stderr)
+        else:
+            on_cluster(race, client)
     warm_up(prepared.problem, [choice.make(recipe.split.seed) for choice in recipe.solvers])
     train, problem = prepared.train, prepared.problem
     if not arguments.json:
@@ -201,11 +233,35 @@ def solve_race(arguments: argparse.Namespace, one: bool = False) -> int:
             f" {counted(problem.m, problem.noun)}"
         )
         sys.stdout.flush()
-    recorded = RecordedRace(race, head_for(recipe, MADE_BY, arguments.scenario or ""), prepared, store=store)
+    if left is None:
+        recorded = RecordedRace(race, head_for(recipe, MADE_BY, arguments.scenario or ""), prepared, store=store)
     complete = watch(race, outputs.keep_up)
     tell_race(race, recipe, prepared, recorded, complete, arguments.json)
     written = outputs.finish(race) and recorded.kept
     return code_of(race.traces.values(), recipe, complete) or (0 if written else BAD_INPUT)
+
+
+def _left(store: Store, recipe: Recipe, named: bool) -> StoredRun | None:
+    """Return the run to go on from, or say that there is none."""
+    if named and len(recipe.solvers) > 1:
+        raise MklvizError("--resume goes on with one solver: name one, as --solvers spg.")
+    left = left_of(store, recipe, recipe.solvers[0] if named else None)
+    if left is None:
+        print("mklviz: No run of this recipe was cut off since one ended: it begins anew.", file=sys.stderr)
+    return left
+
+
+def tell_what_is_repeated(run: StoredRun, race: Race) -> None:
+    """Say from which step a race goes on, and what of the stored run is computed once more."""
+    for origin in filter(None, (trace.origin for trace in race.traces.values())):
+        later = run.steps - origin.step
+        steps = f", {counted(later, 'later step')}" if later else ""
+        what = (
+            f"Going on from step {origin.step:,} of {origin.label} ({short_id(run.id)}), which was {run.status}:"
+            f" {counted(origin.svm_solves, 'SVM solve')} and {origin.seconds:.1f} s of CPU are kept, and the kernels"
+            f"{steps} and the step under way are repeated."
+        )
+        print(f"mklviz: {one_line(what)}", file=sys.stderr)
 
 
 def tell_race(

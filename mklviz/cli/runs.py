@@ -14,7 +14,7 @@ from typing import Any
 from mklviz.cli.arguments import BAD_INPUT, LISTED, MADE_BY, code_of, read_own_data, store_of
 from mklviz.cli.documents import print_document
 from mklviz.cli.live import Building, aligned, warm_up, watch
-from mklviz.cli.race import tell_race
+from mklviz.cli.race import tell_race, tell_what_is_repeated
 from mklviz.errors import MklvizError
 from mklviz.numbers import counted
 from mklviz.quoting import named, one_line
@@ -104,6 +104,7 @@ def _resume(store: Store, arguments: argparse.Namespace) -> int:
     race, recipe, prepared, recorded = resume_run(
         store, matching[0], MADE_BY, arguments.solver or "", own, progress=Building()
     )
+    tell_what_is_repeated(matching[0], race)
     warm_up(prepared.problem, [run.solver for run in race.runs.values()])
     complete = watch(race, lambda _: None)
     tell_race(race, recipe, prepared, recorded, complete, arguments.json)

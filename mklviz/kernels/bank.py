@@ -29,11 +29,13 @@ from mklviz.kernels.evaluation.checks import (
     refuse_if_too_large,
     size_remark,
 )
-from mklviz.kernels.evaluation.grams import Grams, check_precision, open_files, take_grams
+from mklviz.kernels.evaluation.grams import Grams, check_precision, open_files, take_grams, take_there
 from mklviz.kernels.evaluation.specs import Given, KernelSpec, Names, Picked, Specs, of_distances
 from mklviz.kernels.families import Gaussian, KernelFamily, Polynomial
 from mklviz.kernels.interface import Access, Kind
 from mklviz.kernels.part import CrossBank, KernelPart
+from mklviz.kernels.storage.cluster import client_for
+from mklviz.kernels.storage.disk import is_dask
 from mklviz.kernels.storage.factored import FactoredBlock
 from mklviz.kernels.storage.packed import PACKED_SINGLE, ROUNDED
 from mklviz.kernels.storage.repeated import RepeatedBlock
@@ -263,7 +265,8 @@ class KernelBank:
         grams : (m, n, n) array or sequence of (n, n) arrays, also sparse ones of SciPy
             Symmetric positive semidefinite matrices; one triangle of each is enough.
             Those that NumPy has mapped from files, as ``np.load`` does with ``mmap_mode="r"``, stay on disk where they
-            do not fit into the memory allowed.
+            do not fit into the memory allowed. With a ``distributed.Client``, those in a Dask array (m, n, n) stand in
+            the memory of the cluster's workers, some kernels on each.
         names : sequence of str, optional
             "kernel 1", "kernel 2", ... by default.
         normalize : "trace", "mean-diagonal", "diagonal" or "none"
@@ -288,6 +291,10 @@ class KernelBank:
         """
         check_normalization(normalize)
         check_memory(max_bytes)
+        client = client_for(grams) if is_dask(grams) else None
+        if client is not None:
+            options = normalize, max_bytes, precision, None, sample_weight, repair
+            return cls._of(take_there(client, grams, names, *options), normalize)
         if not isinstance(grams, Iterable) or isinstance(grams, str):
             raise KernelError(f"Gram matrices come as an (m, n, n) array or as a list, but {grams!r:.80} was given.")
         listed: Any = grams if isinstance(grams, GramFiles) else list(grams)

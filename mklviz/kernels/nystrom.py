@@ -38,8 +38,8 @@ from mklviz.kernels.evaluation.checks import (
 from mklviz.kernels.evaluation.nystrom import CHOICES, Accuracy, FeatureMaps, NystromBuilder, check_landmarks
 from mklviz.kernels.families import Gaussian, KernelFamily
 from mklviz.kernels.interface import Access, Cross, Kind, check_columns, numbers
-from mklviz.kernels.storage.cluster import ClusterFactors, client_for
-from mklviz.kernels.storage.disk import Folder, check_room, dask_table, mapped_points, on_disk
+from mklviz.kernels.storage.cluster import ClusterFactors, blocks_of, client_for
+from mklviz.kernels.storage.disk import Folder, check_room, dask_table, is_dask, mapped_points, on_disk
 from mklviz.kernels.storage.passes import PIECE, Factors, added, decisions, each, pieces, projections, runs_of
 from mklviz.kernels.storage.triangles import compensated_forms, dots, error_of_forms
 from mklviz.lazy import cached_property
@@ -207,8 +207,8 @@ class NystromBank:
         ----------
         X : (n, d) array, or path
             Samples, standardized as a rule. They may be more than memory holds: a memory-mapped array, a Dask array,
-            or the path of a .npy or Parquet file. With a Dask array and a ``distributed.Client``, factors that memory
-            does not hold stand in the memory of the cluster's workers, not on disk here.
+            or the path of a .npy or Parquet file. With a Dask array and a ``distributed.Client``, the factors stand in
+            the memory of the cluster's workers, in single precision, whatever their size.
         families : sequence of KernelFamily
         landmarks : int
             At most so many per family and subset of features; all kernels of a family on one subset share them.
@@ -243,17 +243,20 @@ class NystromBank:
         check_memory(max_bytes)
         if not (is_whole(seed) and seed >= 0):
             raise KernelError(f"seed must be a whole number, 0 or more, but {seed!r} was given.")
-        given, feature_names = mapped_points(X, folder, feature_names)
+        X = dask_table(X) if is_dask(X) else X
+        client = client_for(X)
+        blocks = None if client is None or not is_dask(X) else blocks_of(client, X)
+        given, feature_names = mapped_points(X, folder, feature_names, blocks)
         points = check_points(given)
         labels = feature_labels(feature_names, points.shape[1], given)
         _, size, what = cls._size(len(points), points.shape[1], families, approximation, max_bytes, labels)
-        away = size > max_bytes
-        client = client_for(X) if away else None
+        away = size > max_bytes or client is not None
         if away and client is None:
             check_room(size, what, folder)
         scaling = normalize, checked_counts(sample_weight, len(points))
         builder = NystromBuilder(points, families, labels, *scaling, landmarks, choice, seed, max_bytes, progress)
-        built = builder.build(away, folder) if client is None else builder.build_there(client, dask_table(X))
+        there = X if is_dask(X) else points
+        built = builder.build(away, folder) if client is None else builder.build_there(client, there)
         return cls(builder.maps, *built, approximation)
 
     def narrowed(self) -> NystromBank:

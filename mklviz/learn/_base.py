@@ -11,7 +11,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mklviz.contract import Iterate, Solver
@@ -20,6 +20,7 @@ from mklviz.errors import ProblemError
 from mklviz.inner.choice import is_solved
 from mklviz.kernels import Bank, KernelFamily, Nystrom
 from mklviz.kernels.interface import refuse_masked
+from mklviz.kernels.storage.disk import dask_table, is_dask
 from mklviz.learn._banks import (
     AUTO,
     PRECOMPUTED,
@@ -237,6 +238,8 @@ class MKLEstimator(CallbackSupportMixin, BaseEstimator):
 
     def _checked(self, X: Any, y: Any = None, **rules: Any) -> Any:
         """Return X, and y where it is given, as arrays of numbers that fit the estimator."""
+        if is_dask(X) and not self._precomputed:
+            return self._checked_lazily(X, y, **rules)
         if self._precomputed and y is not None:
             refuse_list(X, y)
         targets = {} if y is None and rules.get("reset") is False else {"y": y}
@@ -244,6 +247,18 @@ class MKLEstimator(CallbackSupportMixin, BaseEstimator):
         rules |= {"dtype": np.float64, "order": "C", "allow_nd": self._precomputed, "accept_sparse": "csr"}
         checked = validate_data(self, X, **targets, **rules)
         return (dense(checked[0]), checked[1]) if isinstance(checked, tuple) else dense(checked)
+
+    def _checked_lazily(self, X: Any, y: Any, reset: bool = True, y_numeric: bool = False, **_: Any) -> Any:
+        """Return a Dask array of samples that fits the estimator, no entry of which is read, and y as an array."""
+        if y is not None:
+            y = validate_data(self, y=np.asarray(y), y_numeric=y_numeric)
+        known = X._meta if hasattr(X, "columns") else X
+        validate_data(self, known, **({"y": y} if reset else {}), reset=reset, skip_check_array=True)
+        table = dask_table(X)
+        if y is None:
+            return table
+        check_consistent_length(table, y)
+        return table, y
 
     def _counted(self, X: Array, y: Array, sample_weight: Any) -> tuple[Array, Array, Array | None]:
         """Return the samples that have weight, their targets, and their weights, None where all count alike."""
@@ -376,7 +391,7 @@ class MKLEstimator(CallbackSupportMixin, BaseEstimator):
         >>> model.decision_parts(data.X).shape
         (4, 150, 3)
         """
-        new = self._new_points(X)
+        new = np.asarray(self._new_points(X), dtype=np.float64)
         return self._function.split(new)
 
     def kernel_shares(self, X: Any, y: Any = None) -> Array:
@@ -408,11 +423,15 @@ class MKLEstimator(CallbackSupportMixin, BaseEstimator):
         return np.asarray(np.tensordot(parts, against, against.ndim) / (whole or 1.0))
 
     def _decide(self, X: Any) -> Array:
-        """Return the learned function at new points."""
+        """Return the learned function at new points; those of a Dask array are computed block by block."""
         new = self._new_points(X)
-        return self._function(new)
+        if isinstance(new, np.ndarray):
+            return self._function(new)
+        rules: dict[str, Any] = {"dtype": np.float64, "order": "C", "ensure_min_samples": 0}
+        blocks = (check_array(block.compute(), **rules, input_name="X", estimator=self) for block in new.blocks)
+        return np.concatenate([self._function(block) for block in blocks])
 
-    def _new_points(self, X: Any) -> Array:
+    def _new_points(self, X: Any) -> Any:
         """Return new points, or kernel values of them, as the learned function takes them."""
         check_is_fitted(self, "weights_")
         m, n = self._function.part.bank_shape
@@ -423,7 +442,7 @@ class MKLEstimator(CallbackSupportMixin, BaseEstimator):
         if self._precomputed:
             new = kernel_values(new, count)
             new = new if self._kept is None else new[:, :, self._kept]
-        return np.asarray(new)
+        return new
 
     # -- what others see
 

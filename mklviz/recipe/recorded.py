@@ -10,6 +10,8 @@ import logging
 import math
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -17,11 +19,13 @@ from mklviz.contract import Iterate
 from mklviz.datasets import Dataset
 from mklviz.engine import Race, Run, make_solver
 from mklviz.errors import MklvizError, ProblemError
-from mklviz.recipe.choices import DataChoice
+from mklviz.recipe.choices import DataChoice, SolverChoice
 from mklviz.recipe.prepared import Prepared
 from mklviz.recipe.recipe import Recipe
+from mklviz.record.history import short_id
 from mklviz.record.store import RunHead, Store, StoredRun, open_store
-from mklviz.record.store.folder import MEANWHILE
+from mklviz.record.store.folder import CUT_OFF_SECONDS, MEANWHILE
+from mklviz.record.store.stored import CUT_OFF
 from mklviz.record.trace import Trace
 
 _log = logging.getLogger(__name__)
@@ -134,7 +138,36 @@ def recipe_of(run: StoredRun, data: Dataset | None = None) -> Recipe:
     return recipe.on(data)
 
 
-def go_on(store: Store, run: StoredRun, recipe: Recipe, prepared: Prepared, solver: str = "") -> Race:
+def left_of(store: Store, recipe: Recipe, solver: SolverChoice | None = None) -> StoredRun | None:
+    """Return the newest run of a recipe, whatever its stop rules, if it was cut off or stopped after a step or more.
+
+    `solver`: None for any. Raises `MklvizError` where that run is going on.
+    """
+    for run in store.runs():
+        if recipe.data.source not in run.recipe:
+            continue
+        with suppress(MklvizError):  # of another version, for example
+            if replace(recipe_of(run), solvers=recipe.solvers, stop=recipe.stop) != recipe:
+                continue
+            if solver is not None and (run.solver, run.options) != (
+                solver.name,
+                {**run.options, **dict(solver.options)},
+            ):
+                continue
+            break
+    else:
+        return None
+    if run.status == "running":
+        raise MklvizError(
+            f"The run {short_id(run.id)} of this recipe is going on, or its process ended less than"
+            f" {CUT_OFF_SECONDS:.0f} s ago: ask again then."
+        )
+    return run if run.steps and run.status in (CUT_OFF, "stopped") else None
+
+
+def go_on(
+    store: Store, run: StoredRun, recipe: Recipe, prepared: Prepared, made_by: str, solver: str = ""
+) -> tuple[Race, RecordedRace]:
     """Return a race with one run, not yet started, that goes on from a stored one, maybe with another `solver`."""
     trace = store.trace(run.id)
     made = make_solver(solver, seed=recipe.split.seed) if solver else make_solver(run.solver, **trace.options)
@@ -142,7 +175,8 @@ def go_on(store: Store, run: StoredRun, recipe: Recipe, prepared: Prepared, solv
     race = Race.going_on(prepared.problem, trace, made, recipe.stop.rules(recipe.convex), taken=taken)
     for grown in race.traces.values():
         grown.recipe = recipe.to_json()
-    return race
+    head = RunHead(run.race, run.words, run.data, run.name, run.lesson, made_by, run.owner)
+    return race, RecordedRace(race, head, prepared, store=store)
 
 
 def resume_run(
@@ -156,6 +190,5 @@ def resume_run(
     """Prepare all that goes on from a stored run: the race, not yet started, its recipe and problem, its recording."""
     recipe = recipe_of(run, data)
     prepared = recipe.prepare(progress=progress)
-    race = go_on(store, run, recipe, prepared, solver)
-    head = RunHead(run.race, run.words, run.data, run.name, run.lesson, made_by, run.owner)
-    return race, recipe, prepared, RecordedRace(race, head, prepared, store=store)
+    race, recorded = go_on(store, run, recipe, prepared, made_by, solver)
+    return race, recipe, prepared, recorded

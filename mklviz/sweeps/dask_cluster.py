@@ -93,12 +93,13 @@ class DaskCluster(Engine):
 
     def run(self, work: Work) -> None:
         """Solve all of the queue, and return when that is done or the command says to end."""
-        with self._connected() as client:
+        with self.connected() as client:
             for threads in ClusterTasks(client, work).run():
                 self._threads = threads
 
     @contextmanager
-    def _connected(self) -> Iterator[Any]:
+    def connected(self) -> Iterator[Any]:
+        """Yield a client, which is closed in the end if it was made here."""
         if not isinstance(self.cluster, str):
             yield self.cluster
             return

@@ -8,7 +8,7 @@ that of many samples only some, drawn at random, are tested where all would take
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
@@ -23,7 +23,9 @@ from mklviz.errors import KernelError
 from mklviz.kernels.evaluation.checks import checked_counts, refuse_if_too_large, sample_scales
 from mklviz.kernels.evaluation.specs import MOST_REPAIRED, ROUNDING, Mended, Repair, check_repair, indefinite
 from mklviz.kernels.interface import numbers, refuse_masked
+from mklviz.kernels.storage.cluster import OnWorkers, begun
 from mklviz.kernels.storage.packed import PackedBlock, check_single, pack_scaled
+from mklviz.kernels.storage.shards import SHARD, ShardedBlock
 from mklviz.kernels.storage.triangles import (
     TOGETHER,
     Entries,
@@ -147,7 +149,7 @@ SUSPECTS = 8  # rows looked at entry by entry
 class Grams:
     """What became of the matrices: blocks with the places of their kernels, each kernel's scales, and remarks."""
 
-    blocks: list[tuple[Indices, PackedBlock | MappedBlock]]
+    blocks: Sequence[tuple[Indices, PackedBlock | MappedBlock | ShardedBlock]]
     scales: list[Array]
     names: list[str]
     n: int
@@ -256,6 +258,36 @@ def take_grams(
     size = sum(matrix.nbytes for matrix in mapped)
     stays = f"The Gram matrices stay on disk, {size / 2**30:.3g} GB: their files must not change while they are in use."
     return Grams(_mapped_blocks(mapped, scales), scales, labels, n, (stays, *remarks))
+
+
+def take_there(client: Any, stack: Any, names: Sequence[str] | None, *options: Any) -> Grams:
+    """Check and keep the Gram matrices in a Dask array (m, n, n) on the workers of its cluster; see `take_grams`."""
+    if stack.ndim != 3 or stack.shape[1] != stack.shape[2]:
+        raise KernelError(f"Gram matrices in a Dask array have the shape (m, n, n), but it is {stack.shape}.")
+    m, n = stack.shape[:2]
+    labels, length = _labels(range(m), names), max(SHARD // n**2, 1)
+    parts = stack.rechunk({0: length, 1: -1, 2: -1}).to_delayed()[:, 0, 0]
+    asked = ((part, labels[k * length : (k + 1) * length], *options) for k, part in enumerate(parts))
+    shards = OnWorkers(client, begun(client, _taken, asked))
+    facts = [*shards.of_all(_facts)]
+    block = ShardedBlock(client, shards.submitted(_block), m, n, length)
+    scales, notes, repairs = (
+        [one for part in facts for one in getattr(part, name)] for name in ("scales", "notes", "repairs")
+    )
+    return Grams([(np.arange(m), block)], scales, labels, n, tuple(dict.fromkeys(notes)), tuple(repairs))
+
+
+def _taken(matrices: Any, names: Sequence[str], *options: Any) -> Grams:
+    with one_blas_thread():
+        return take_grams([*matrices], names, *options)
+
+
+def _facts(grams: Grams) -> Grams:
+    return replace(grams, blocks=[])
+
+
+def _block(grams: Grams) -> Any:
+    return grams.blocks[0][1]
 
 
 def _labels(grams: Sequence[ArrayLike], names: Sequence[str] | None) -> list[str]:

@@ -308,7 +308,7 @@ class NystromBuilder:
         return factors, self._accuracy(factors, diagonals)
 
     def build_there(self, client: Any, X: Any) -> tuple[Factors, Accuracy]:
-        """Return the same on a Dask cluster: X is the Dask array of the samples."""
+        """Return the same on a Dask cluster: X is the array or Dask array of the samples."""
         factors: Any = ClusterFactors(client, X, self.maps.width, factors_of, self.maps)
         diagonals: list[Array] = []
         share, length = 0.0, chunk_length(self.maps.width) / len(self.points)

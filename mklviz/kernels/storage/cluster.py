@@ -9,8 +9,10 @@ from __future__ import annotations
 import secrets
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from itertools import repeat
 from typing import Any, TypeVar
 
 import numpy as np
@@ -27,10 +29,23 @@ from mklviz.typing import Array, Indices
 AHEAD = 64  # chunks that are asked for before the first of them has answered
 
 Result = TypeVar("Result")
+_CHOSEN: ContextVar[Any] = ContextVar("chosen", default=None)
+
+
+@contextmanager
+def on_workers(client: Any) -> Iterator[None]:
+    """Let factors of all banks that are built within stand on a cluster's workers, unless the client is None."""
+    token = _CHOSEN.set(client)
+    try:
+        yield
+    finally:
+        _CHOSEN.reset(token)
 
 
 def client_for(X: Any) -> Any:
-    """Return the client of the Dask cluster on which a Dask array is computed; None where there is none."""
+    """Return the client of the Dask cluster that was chosen, or on which a Dask array is computed; None without one."""
+    if _CHOSEN.get() is not None:
+        return _CHOSEN.get()
     distributed = sys.modules.get("distributed")  # whoever has a client has imported it
     if distributed is None or not is_dask(X):
         return None
@@ -42,27 +57,90 @@ def client_for(X: Any) -> Any:
     return None
 
 
-class ClusterFactors:
+def begun(client: Any, work: Callable[..., Any], calls: Iterable[Sequence[Any]]) -> list[Any]:
+    """Return futures of ``work(*arguments)`` for all calls; arguments may be parts of Dask arrays."""
+    from dask import config, delayed
+
+    task = delayed(work, pure=False)
+    with config.set({"distributed.admin.large-graph-warning-threshold": "1 PB"}):  # samples are large
+        futures: list[Any] = client.compute([task(*arguments) for arguments in calls])
+    return futures
+
+
+class OnWorkers:
+    """What stands on the workers of a cluster in parts, in futures; what is asked of a part is computed there."""
+
+    def __init__(self, client: Any, parts: Sequence[Any]) -> None:
+        self._client, self._parts = client, parts
+
+    def __reduce__(self) -> str:
+        raise KernelError("Kernels on a Dask cluster cannot be sent elsewhere: solve where their bank was built.")
+
+    def submitted(self, work: Callable[..., Any]) -> list[Any]:
+        """Return ``work(part)`` of every part in futures."""
+        return [self._asked(k, work) for k in range(len(self._parts))]
+
+    def of_all(self, work: Callable[..., Result], *arguments: Any) -> Iterator[Result]:
+        """Yield ``work(part, *arguments)`` of every part, in their order."""
+        return self._each(work, repeat(arguments))
+
+    def _each(self, work: Callable[..., Result], arguments: Iterable[Sequence[Any]]) -> Iterator[Result]:
+        waiting: deque[Any] = deque()
+        try:
+            for k, given in zip(range(len(self._parts)), arguments, strict=False):
+                waiting.append(self._asked(k, work, *given))
+                if len(waiting) == AHEAD:
+                    yield self._answer(waiting.popleft())
+            while waiting:
+                yield self._answer(waiting.popleft())
+        finally:
+            for future in waiting:
+                future.release()
+
+    def _at(self, k: int, work: Callable[..., Result], *arguments: Any) -> Result:
+        return self._answer(self._asked(k, work, *arguments))
+
+    def _asked(self, k: int, work: Callable[..., Any], *arguments: Any) -> Any:
+        return self._submitted(_done, work, self._parts[k], *arguments)
+
+    def _submitted(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        with _reached():
+            return self._client.submit(function, *arguments, pure=False)
+
+    def _answer(self, future: Any) -> Any:
+        """Return what was asked for, however often workers are lost meanwhile."""
+        ended = awaited(self._client.gather(future, asynchronous=True), self._client.loop.asyncio_loop)
+        with _reached():
+            return ended.result()
+
+
+def blocks_of(client: Any, X: Any) -> Iterator[Any]:
+    """Yield the blocks of a Dask array that has whole rows in each; the workers compute them ahead of time."""
+    parts = X.to_delayed()[:, 0]
+    yield from OnWorkers(client, begun(client, np.asarray, ([part] for part in parts))).of_all(np.asarray)
+
+
+class ClusterFactors(OnWorkers):
     """Factors (n, R) in single precision; an array as far as `mklviz.kernels.storage.passes` and a bank need one.
 
-    `X`: Dask array (n, d); ``make(shared, points, first)`` returns the rows for a chunk of points, the first of which
-    has the number `first`, and can be sent.
+    `X`: array (n, d), whose chunks the scheduler keeps, or Dask array; ``make(shared, points, first)`` returns the rows
+    for a chunk of points, the first of which has the number `first`, and can be sent.
     """
 
     itemsize = 4
 
     def __init__(self, client: Any, X: Any, columns: int, make: Callable[..., Factors], shared: Any) -> None:
         from dask import delayed
+        from dask.array import from_array
 
-        self._client, self._length = client, chunk_length(columns)
-        if np.isnan(X.shape[0]):  # of a data frame
-            X.compute_chunk_sizes()
+        self._length = chunk_length(columns)
+        X = X if is_dask(X) else from_array(X, chunks=(self._length, -1), name=False)
         common = delayed(shared, name=f"mklviz-{secrets.token_hex(8)}", traverse=False)
         self.shape = (int(X.shape[0]), columns)
         self.nbytes = self.itemsize * self.shape[0] * columns
         points = X.rechunk({0: self._length, 1: -1}).to_delayed()[:, 0]
-        made = delayed(_made, pure=False)
-        self._chunks = client.compute([made(make, common, part, k * self._length) for k, part in enumerate(points)])
+        asked = ((make, common, part, k * self._length) for k, part in enumerate(points))
+        super().__init__(client, begun(client, _made, asked))
 
     @property
     def T(self) -> ClusterFactors:
@@ -76,27 +154,14 @@ class ClusterFactors:
         """Return the same in single precision; in double an array of all rows."""
         return self if np.dtype(dtype).itemsize == self.itemsize else self[np.arange(len(self))].astype(dtype)
 
-    def __reduce__(self) -> str:
-        raise KernelError("Factors on a Dask cluster cannot be sent elsewhere: solve where their bank was built.")
-
     def each(self, work: Callable[..., Result], *along: Array) -> Iterator[Result]:
         """Yield ``work(rows, *parts)`` of every chunk, as `passes.each` does."""
-        waiting: deque[Any] = deque()
-        try:
-            for start in range(0, len(self), self._length):
-                parts = [array[start : start + self._length] for array in along]
-                waiting.append(self._asked(start, work, *parts))
-                if len(waiting) == AHEAD:
-                    yield self._answer(waiting.popleft())
-            while waiting:
-                yield self._answer(waiting.popleft())
-        finally:
-            for future in waiting:
-                future.release()
+        starts = range(0, len(self), self._length)
+        return self._each(work, ([array[k : k + self._length] for array in along] for k in starts))
 
     def at(self, start: int, work: Callable[..., Result], *arguments: Any) -> Result:
         """Return ``work(rows, *arguments)`` of the chunk that begins with the sample `start`."""
-        return self._answer(self._asked(start, work, *arguments))
+        return self._at(start // self._length, work, *arguments)
 
     def __getitem__(self, index: Any) -> Factors:
         """Return some rows as an array; or ``np.ix_(rows, columns)`` of it."""
@@ -110,25 +175,17 @@ class ClusterFactors:
                 parts.append(self.at(start, _taken, some, columns))
         return np.concatenate(parts)[back]
 
-    def _asked(self, start: int, work: Callable[..., Any], *arguments: Any) -> Any:
-        with _reached():
-            return self._client.submit(_done, work, self._chunks[start // self._length], *arguments, pure=False)
-
-    def _answer(self, future: Any) -> Any:
-        """Return what a chunk gave, however often workers are lost meanwhile."""
-        ended = awaited(self._client.gather(future, asynchronous=True), self._client.loop.asyncio_loop)
-        with _reached():
-            return ended.result()
-
 
 @contextmanager
 def _reached() -> Iterator[None]:
     """Say in a sentence why the cluster gives no answer."""
     try:
         yield
+    except KernelError:
+        raise
     except Exception as error:
         raise KernelError(
-            f"The Dask cluster that holds the factors could not compute with them: {message_of(error)}. Start it, or"
+            f"The Dask cluster that holds the kernels could not compute with them: {message_of(error)}. Start it, or"
             " workers with more memory, and build the bank again."
         ) from None
 

@@ -97,12 +97,14 @@ def _in_folder(folder: Folder) -> Iterator[None]:
 # -- samples
 
 
-def mapped_points(X: Any, folder: Folder, names: Sequence[str] | None = None) -> tuple[Any, Sequence[str] | None]:
+def mapped_points(
+    X: Any, folder: Folder, names: Sequence[str] | None = None, blocks: Iterable[Any] | None = None
+) -> tuple[Any, Sequence[str] | None]:
     """Return samples that are read where they lie, and the names of their columns; what else is given, as it is.
 
     `X`: path of a .npy file, which is mapped, or of a Parquet file, of which the columns `names` are read, all by
-    default; a Dask array. The last two are copied to a table on disk, row group by row group, or block by block; so
-    are mapped arrays that are not float64.
+    default; a Dask array of `dask_table`. The last two are copied to a table on disk, row group by row group, or block
+    by block; so are mapped arrays that are not float64. `blocks`: of the Dask array, where they are computed elsewhere.
     """
     if isinstance(X, str | os.PathLike):
         path = Path(X)
@@ -111,8 +113,8 @@ def mapped_points(X: Any, folder: Folder, names: Sequence[str] | None = None) ->
                 return _from_parquet(path, folder, names)
             X = np.load(path, mmap_mode="r", allow_pickle=False)
     if is_dask(X):
-        blocks = dask_table(X).blocks
-        return written((np.asarray(block.compute()) for block in blocks), X.shape[1], np.float64, folder), names
+        blocks = (np.asarray(block.compute()) for block in X.blocks) if blocks is None else blocks
+        return written(blocks, X.shape[1], np.float64, folder), names
     if isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "biuf" and X.dtype != np.float64:
         return written((X[k : k + ROWS] for k in range(0, len(X), ROWS)), X.shape[1], np.float64, folder), names
     return X, names
@@ -163,6 +165,8 @@ def is_dask(X: Any) -> bool:
 def dask_table(X: Any) -> Any:
     """Return a Dask array of samples by features, in blocks of whole rows, or raise `KernelError`."""
     X = X.to_dask_array() if hasattr(X, "to_dask_array") else X
-    if X.ndim != 2:
-        raise KernelError(f"X must be a table of samples by features, but its shape is {X.shape}.")
+    if X.ndim != 2 or X.dtype.kind not in "biuf":
+        raise KernelError(f"X must be a table of numbers, samples by features, but it is {X.shape} of {X.dtype}.")
+    if np.isnan(X.shape[0]):  # of a data frame
+        X = X.compute_chunk_sizes()
     return X.rechunk({1: -1})
