@@ -26,7 +26,8 @@ LOW_RANK, THIN = 8.0, 4.0  # numbers stored for each kernel and point, up to whi
 SPREAD, WIDE = 8, 16  # points for each kernel, from which nearly every kernel keeps weight, and of thin ones
 SMALL_C = 1.0  # beside a diagonal of one; up to there the SVMs hardly change with the weights
 FLAT_C, MANY = 35.0, 1.25  # C beside a unit trace, up to which a few planes describe it all, and kernels for each point
-LIGHT_C, DENSE = 120.0, 200  # C beside a unit trace, up to which an SVM costs less than the sum of so many kernels
+LEAST_C, DENSE = 25.0, 200  # the same C of so many kernels, which take more planes
+LIGHT_C = 120.0  # C beside a unit trace, up to which an SVM costs less than the sum of so many kernels
 FEWER, LARGE = 1.5, 60_000  # points for each kernel, and points times kernels, from which Newton's program costs more
 SINGLE_C = 0.1  # beside a diagonal of one; the same of kernels that see one feature each, and are not of low rank
 EASY_CLASSES = {False: 1.0, True: 10.0}  # the same for several classes, without and with an SVM for each
@@ -97,7 +98,7 @@ def _dense(size: ProblemSize) -> bool:
 def _flat(problem: Problem, size: ProblemSize) -> bool:
     """Return whether C is so small that the objective hardly curves."""
     C = _scaled_C(problem, size)
-    most = LIGHT_C if _dense(size) else FLAT_C
+    most = LIGHT_C if _dense(size) else LEAST_C if size.m >= DENSE and size.rank > LOW_RANK else FLAT_C
     return C * size.n <= most or (size.single and size.rank > LOW_RANK and C <= SINGLE_C)
 
 
@@ -139,9 +140,9 @@ KINDS = (
     ),
     Kind(
         name="svm-flat",
-        what="SVM on the simplex, C up to 35 beside a unit trace (of kernels of one feature each also up to 0.1 beside"
-        " a unit diagonal, of 200 and more of features with few values up to 120 beside a unit trace), at most five"
-        " kernels for four points",
+        what="SVM on the simplex, C up to 35 beside a unit trace (of 200 kernels and more up to 120 if they are of"
+        " features with few values, up to 25 if not of low rank; of kernels of one feature each also up to 0.1 beside a"
+        " unit diagonal), at most five kernels for four points",
         solver="silp",
         why="has the few planes that describe an objective of hardly any curvature",
         measured="SPG took 1-6.1 times as long, closed form 0.4-4.3, Newton 0.5-14, Level 0.6-17.",
