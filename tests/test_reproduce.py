@@ -276,9 +276,18 @@ def test_a_claim_is_solved_once_answered_by_both_rules_and_kept(
     assert (row.title, row.published, answer.splits, answer.missing) == ("heart", 2.0, 5, 0)
     assert row.by_paper_rule.value >= row.certified.value > 0.0  # an iterate's own gap is never the smaller one
     assert answer.verdict == REPRODUCES
-    assert "10 of 10 runs" in capsys.readouterr().err
+    assert "20 of 20 runs" in capsys.readouterr().err  # by both rules, in one queue
     assert answer_stored(TINY, store, quick=True) == answer
     assert answer_stored(TINY, store).missing == 20  # vote is not solved
+    longer = replace(TINY, name="longer", quick="data=heart; train=0.3")
+    stopped = reproduce([longer, TINY], store, quick=True, workers=1, stopped=lambda: True)
+    assert next(stopped) == answer
+    with pytest.raises(KeyboardInterrupt):
+        next(stopped)
+    first, second = reproduce([longer, TINY], store, quick=True, workers=1)
+    assert (first.missing, second) == (0, answer)
+    sweeps = {sweep.key for rule in TINY.rules for claim in (TINY, longer) for sweep in claim.sweeps(rule, True)}
+    assert {run.sweep for run in store.runs("made:sweep")} == sweeps
 
 
 @pytest.mark.full

@@ -26,6 +26,9 @@ LOW_RANK, THIN = 8.0, 4.0  # numbers stored for each kernel and point, up to whi
 SPREAD, WIDE = 8, 16  # points for each kernel, from which nearly every kernel keeps weight, and of thin ones
 SMALL_C = 1.0  # beside a diagonal of one; up to there the SVMs hardly change with the weights
 FLAT_C, MANY = 35.0, 1.25  # C beside a unit trace, up to which a few planes describe it all, and kernels for each point
+LEAST_C, DENSE = 25.0, 200  # the same C of so many kernels, which take more planes
+LIGHT_C = 120.0  # C beside a unit trace, up to which an SVM costs less than the sum of so many kernels
+FEWER, LARGE = 1.5, 60_000  # points for each kernel, and points times kernels, from which Newton's program costs more
 SINGLE_C = 0.1  # beside a diagonal of one; the same of kernels that see one feature each, and are not of low rank
 EASY_CLASSES = {False: 1.0, True: 10.0}  # the same for several classes, without and with an SVM for each
 
@@ -87,10 +90,23 @@ def _scaled_C(problem: Problem, size: ProblemSize) -> float:
     return float(problem.loss.top * size.diagonal)
 
 
+def _dense(size: ProblemSize) -> bool:
+    """Return whether a sum of all kernels costs more than an SVM, so that few kernels are to have weight."""
+    return size.rank <= THIN and size.m >= DENSE
+
+
 def _flat(problem: Problem, size: ProblemSize) -> bool:
     """Return whether C is so small that the objective hardly curves."""
     C = _scaled_C(problem, size)
-    return C * size.n <= FLAT_C or (size.single and size.rank > LOW_RANK and C <= SINGLE_C)
+    most = LIGHT_C if _dense(size) else LEAST_C if size.m >= DENSE and size.rank > LOW_RANK else FLAT_C
+    return C * size.n <= most or (size.single and size.rank > LOW_RANK and C <= SINGLE_C)
+
+
+def _easy(problem: Problem, size: ProblemSize) -> bool:
+    """Return whether an SVM costs next to nothing, so that a step is to cost nothing either."""
+    C, large = _scaled_C(problem, size), size.n >= FEWER * size.m and size.n * size.m >= LARGE
+    low = size.rank <= LOW_RANK and not _dense(size)
+    return (low and C <= SMALL_C) or (large and C * size.n <= LIGHT_C)
 
 
 def _small(problem: Problem, size: ProblemSize) -> bool:
@@ -124,29 +140,30 @@ KINDS = (
     ),
     Kind(
         name="svm-flat",
-        what="SVM on the simplex, C up to 35 beside a unit trace (of kernels of one feature each also up to 0.1 beside"
-        " a unit diagonal), at most five kernels for four points",
+        what="SVM on the simplex, C up to 35 beside a unit trace (of 200 kernels and more up to 120 if they are of"
+        " features with few values, up to 25 if not of low rank; of kernels of one feature each also up to 0.1 beside a"
+        " unit diagonal), at most five kernels for four points",
         solver="silp",
         why="has the few planes that describe an objective of hardly any curvature",
-        measured="SPG took 1.1-6.1 times as long, closed form 0.5-4.3, Newton 0.6-14, Level 0.9-17.",
+        measured="SPG took 1-6.1 times as long, closed form 0.4-4.3, Newton 0.5-14, Level 0.6-17.",
         fits=lambda problem, size: _simplex_svm(problem) and size.m <= MANY * size.n and _flat(problem, size),
     ),
     Kind(
         name="svm-easy",
-        what="SVM on the simplex, C up to 1 beside a unit diagonal, kernels of low rank",
+        what="SVM on the simplex, C up to 1 beside a unit diagonal and kernels of low rank (fewer than 200 if of"
+        " features with few values), or C up to 120 beside a unit trace, at least three points for two kernels and"
+        " 60,000 points times kernels",
         solver="closed-form",
         why="is there in the few steps that weights of little consequence take",
-        measured="Level took 0.6-6.1 times as long, Newton 0.9-9.6, SILP 0.6-3.5, SPG 1-6.",
-        fits=lambda problem, size: (
-            _simplex_svm(problem) and size.rank <= LOW_RANK and _scaled_C(problem, size) <= SMALL_C
-        ),
+        measured="Level took 0.6-6.1 times as long, Newton 0.7-9.6, SILP 1-4.2, SPG 1-6.",
+        fits=lambda problem, size: _simplex_svm(problem) and _easy(problem, size),
     ),
     Kind(
         name="svm-thin",
         what="SVM on the simplex, kernels of features with few values, less than 16 points for each",
         solver="level",
         why="takes steps that cost nothing beside Newton's where a pass over the kernels is short",
-        measured="Closed form took 0.6-3.3 times as long, SPG 1-1.9, Newton 0.9-4.7, SILP 2.6-4.7.",
+        measured="Closed form took 0.6-3.3 times as long, SPG 1-2.5, Newton 0.9-4.7, SILP 2.6-4.7.",
         fits=lambda problem, size: _simplex_svm(problem) and size.rank <= THIN and size.n < WIDE * size.m,
     ),
     Kind(
@@ -162,7 +179,7 @@ KINDS = (
         what="SVM on the simplex, all others",
         solver="newton",
         why="needs some ten SVMs whatever the gap and the number of kernels",
-        measured="Closed form took 0.5-8.7 times as long and more, Level 0.9-4, SILP 0.8-11, SPG 1.1-10.",
+        measured="Closed form took 0.8-8.7 times as long and more, Level 1-4, SILP 0.8-11, SPG 1.1-10.",
         fits=lambda problem, size: _simplex_svm(problem),
     ),
     Kind(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -140,7 +139,7 @@ def _row(claim: PaperClaim, title: str, published: float, by_paper_rule: Estimat
     return replace(row, verdict=together(_verdicts(claim, row)))
 
 
-# Answer claims: their sweeps are solved one after another, and what a store knows is not solved again.
+# Answer claims: all their sweeps are solved in one queue, so that no core waits for the end of a claim's last run.
 
 
 def reproduce(
@@ -150,7 +149,7 @@ def reproduce(
     workers: int | None = None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Iterator[ClaimAnswer]:
-    """Yield the answer to each claim, as its runs have ended; progress goes to the error stream.
+    """Yield the answer to each claim, when all their runs have ended; progress goes to the error stream.
 
     What a store knows is not solved again, so that it goes on where it was ended. The settings that a paper leaves open
     are tried where a claim does not reproduce, in the full set.
@@ -158,22 +157,35 @@ def reproduce(
     Raises
     ------
     KeyboardInterrupt
-        On Ctrl-C, or where `stopped` says so; what had finished is in the store.
+        On Ctrl-C, or where `stopped` says so, after the answers to claims whose runs had ended; they are in the store.
     """
-    known: dict[str, SweepTable] = {}
+    known: dict[Sweep, SweepTable] = {}
     engine = Processes(workers)
 
-    def solved(sweep: Sweep) -> SweepTable:
-        if sweep.key not in known:
-            run = SweepRun(sweep, store, engine)
+    def solve(*sweeps: Sweep) -> None:
+        run = SweepRun(sweeps[0], store, engine, beside=sweeps[1:])
+        try:
             follow(run, stopped)
             tell_not_kept(run)
-            known[sweep.key] = run.table()
-        return known[sweep.key]
+        finally:
+            known.update({sweep: run.table(sweep) for sweep in sweeps})
+
+    def solved(sweep: Sweep) -> SweepTable:
+        if sweep not in known:
+            solve(sweep)
+        return known[sweep]
 
     chosen = [*claims]
+    testable = [(claim, rule) for claim in chosen if not claim.untestable for rule in claim.rules]
+    sweeps = [sweep for claim, rule in testable for sweep in claim.sweeps(rule, quick)]
     with engine:
-        for number, claim in enumerate(chosen, 1):
-            if not claim.untestable:
-                print(f"{number} of {len(chosen)}, {claim.name}: {claim.sentence}", file=sys.stderr, flush=True)
-            yield answer_from(claim, solved, quick)
+        try:
+            if sweeps:
+                solve(*sweeps)
+        except KeyboardInterrupt:
+            answers = (
+                answer_from(claim, lambda sweep: known.get(sweep, SweepTable(sweep, {})), quick) for claim in chosen
+            )
+            yield from (answer for answer in answers if not answer.missing)
+            raise
+        yield from (answer_from(claim, solved, quick) for claim in chosen)

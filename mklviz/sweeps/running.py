@@ -7,7 +7,7 @@ import math
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from mklviz.numbers import counted
 from mklviz.quoting import listed, one_line
 from mklviz.recipe import Recipe
 from mklviz.recipe.words import split_words
-from mklviz.record.store import EVERYBODY, Asker, Store, open_store
+from mklviz.record.store import EVERYBODY, Asker, RunHead, Store, open_store
 from mklviz.record.store.folder import BEGUN, HELD, LOCKS, MEANWHILE, Claims
 from mklviz.record.store.stored import owned_key
 from mklviz.streams import ProgressLine
@@ -71,6 +71,8 @@ class SweepRun:
         How many processes, where no engine is given.
     retry : bool
         Whether members that failed before are solved again.
+    beside : sequence of Sweep
+        Others that are solved along with it, in one queue; what several have in common is solved once.
 
     Attributes
     ----------
@@ -95,11 +97,14 @@ class SweepRun:
         engine: Engine | None = None,
         workers: int | None = None,
         retry: bool = False,
+        beside: Sequence[Sweep] = (),
     ) -> None:
         self.sweep, self.store, self.retry = sweep, store, retry
         self.engine: Engine = Processes(workers) if engine is None else engine
         self.error: BaseException | None = None
-        self.members = self.engine.share(sweep.members)
+        self._sweeps = {member.key: each for each in (*reversed(beside), sweep) for member in each.members}
+        every = {member.key: member for each in (sweep, *beside) for member in each.members}
+        self.members = self.engine.share(tuple(every.values()))
         self._known: dict[str, MemberOutcome] = {}
         self._outcomes: dict[str, MemberOutcome] = {}
         self._begun: dict[str, float] = {}
@@ -166,10 +171,12 @@ class SweepRun:
         count = f"{len(missing):,} of {counted(len(self.members), 'run')}"
         return f"Not kept: {count}, {named}. {why[-1]} The same words again solve exactly these."
 
-    def table(self) -> SweepTable:
-        """Return what is known now."""
+    def table(self, sweep: Sweep | None = None) -> SweepTable:
+        """Return what is known now, of the first sweep or of another one."""
+        sweep = sweep or self.sweep
         with self._lock:
-            return SweepTable(self.sweep, {**self._known, **self._outcomes})
+            known = {**self._known, **self._outcomes}
+        return SweepTable(sweep, {member.key: known[member.key] for member in sweep.members if member.key in known})
 
     def _run(self) -> None:
         try:
@@ -184,8 +191,7 @@ class SweepRun:
             claim, leave = partial(self._claim, claims), lambda member: claims.leave(self._claim_key(member))
             self._queue = MemberQueue(left, claim, leave)
             try:
-                head = partial(head_of, sweep=self.sweep.key, owner=self._whose)
-                self.engine.run(Work(head, store, self._queue, self._command, self._on_begin, self._on_end))
+                self.engine.run(Work(self._head, store, self._queue, self._command, self._on_begin, self._on_end))
             finally:
                 claims.close()
                 self._look_what_is_kept()
@@ -197,6 +203,9 @@ class SweepRun:
             with self._lock:
                 self._begun.clear()
             self._ended.set()
+
+    def _head(self, member: Member) -> RunHead:
+        return head_of(member, self._sweeps[member.key].key, self._whose)
 
     @property
     def _whose(self) -> Asker:
