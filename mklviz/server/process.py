@@ -23,7 +23,7 @@ from tornado.web import RequestHandler
 
 from mklviz.context.memory import give_back
 from mklviz.views.host.beside import ICON, beside
-from mklviz.views.host.ticks import FRAME_RATE, carry_out, give_way, loop_lock, put_off
+from mklviz.views.host.ticks import FRAME_RATE, carry_out, give_way, is_loop_held, loop_lock, put_off
 from mklviz.views.look.cards import variables
 from mklviz.views.look.palette import DARK, LIGHT
 
@@ -117,18 +117,16 @@ WORTH_IT = 12  # such collections before there may be anything to find
 
 
 class GarbageCollection:
-    """Collects unused objects when there is time; those that exist afterwards count as used for good.
+    """Collects unused objects when there is time.
 
-    Otherwise each collection would look through all pages that are open. What pages leave that have ended is found when
-    nothing is drawn, or when that cannot be put off.
+    While pages are built or drawn it looks among new objects alone, and those that are still used then count as used
+    for good, until nothing is drawn or that cannot be put off: to look through fifty pages takes half a second.
     """
 
-    put_off_for = 600.0  # seconds, at most, is what takes a second with fifty pages
+    put_off_for = 600.0  # seconds, at most
     frame_rate = FRAME_RATE
 
     def __init__(self) -> None:
-        self._took = 0.0
-        self._ended = False  # whether pages have ended since everything was looked through
         self._collect(everything=True)
         young, middle, _ = gc.get_threshold()
         gc.set_threshold(young, middle, NEVER)
@@ -136,12 +134,12 @@ class GarbageCollection:
     def collect_in_time(self) -> None:
         """Collect if there is time, or if it cannot be put off."""
         now = monotonic()
-        idle, late = self.frame_rate.pages(now) == 0, now - self._all_done_at > self.put_off_for
-        if _collections() != self._collections:  # Panel collects after pages end, and hands nothing back
-            self._ended, self._collections = True, _collections()
-        if (self._ended and idle) or late:  # after the last page no new objects arrive
+        idle = self.frame_rate.pages(now) == 0 and not is_loop_held()
+        # Panel collects after pages end, and hands nothing back
+        due = gc.get_count()[2] >= WORTH_IT or _collections() != self._collections
+        if (due and idle) or now - self._all_done_at > self.put_off_for:  # after the last page no new objects arrive
             self._collect(everything=True)
-        elif gc.get_count()[2] >= WORTH_IT and (idle or now - self._done_at > TIMES * self._took):
+        elif due and now - self._done_at > TIMES * self._took:
             self._collect(everything=False)
 
     def _collect(self, everything: bool) -> None:
@@ -154,7 +152,7 @@ class GarbageCollection:
         self._done_at, self._collections = monotonic(), _collections()
         self._took = self._done_at - begun
         if everything:
-            self._ended, self._all_done_at = False, self._done_at
+            self._all_done_at = self._done_at
 
 
 def _collections() -> int:
