@@ -4,4 +4,4 @@ from mklviz.views.host.panel_setup import configure
 from mklviz.views.start.front_page import open_page
 
 configure()
-open_page().servable()
+open_page()

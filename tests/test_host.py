@@ -70,6 +70,7 @@ from mklviz.server.messages import bound_messages
 from mklviz.server.process import Contained, build_pages_in_turn, contain
 from mklviz.server.serving import name_sessions_by_process
 from mklviz.views.chart.bokeh_figure import ignore_long_press
+from mklviz.views.form import Form, Note
 from mklviz.views.host import ticks
 from mklviz.views.host.components import DraggedFigure, Markup, PlotPane, ScriptedComponent
 from mklviz.views.host.environment import is_loaded, notebook_shell
@@ -85,6 +86,7 @@ from mklviz.views.host.panel_setup import (
     remember_defaults,
     remember_files,
     remember_looks,
+    share_params,
     tell_once,
 )
 from mklviz.views.host.ticks import Polling, Ticks
@@ -175,6 +177,16 @@ def test_the_theme_remembers_what_it_gives_to_a_class() -> None:
         assert first[0] is not second[0]
         first[0].setdefault("stylesheets", []).append("changed")
         assert MaterialDesign._get_modifiers(kind(), MuiDefaultTheme()) == second
+
+
+@rests_on("Param has no_instance_params, and Panel changes no Params of these.", "views/host/panel_setup.py")
+def test_the_parts_of_all_pages_share_their_params() -> None:
+    share_params()
+    for one in (pn.Column("a"), Markup("b"), Form(), Note()):
+        shown(one) if isinstance(one, pn.viewable.Viewable) else one.describe()
+        assert not one._param__private.params
+        assert all(one.param[name] is type(one).param[name] for name in one.param)
+    assert pmui.Tabs(("a", "b")).param.active is not pmui.Tabs.param.active  # whose bounds are those of its tabs
 
 
 @rests_on("extra_resources adds the files that classes bring along.", "views/host/panel_setup.py")

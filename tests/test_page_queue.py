@@ -4,19 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import weakref
 from collections.abc import Iterator
 from time import monotonic
 
+import panel as pn
 import pytest
 from _waits import next_round
+from bokeh.document import Document
 from bokeh.server.urls import per_app_patterns
 from bokeh.server.views.ws import WSHandler
 from panel.io.server import DocHandler
+from panel.io.state import set_curdoc
 
 from mklviz.server import process
 from mklviz.server.process import WORTH_IT, GarbageCollection, build_pages_in_turn
+from mklviz.views.host import ticks
 from mklviz.views.host.frames import Frames
-from mklviz.views.host.ticks import FORGET_AFTER, LONGEST, MOST_COST, SHARE, FrameRate, loop_lock
+from mklviz.views.host.ticks import (
+    FORGET_AFTER,
+    LONGEST,
+    MOST_COST,
+    SHARE,
+    FrameRate,
+    carry_out,
+    in_parts,
+    loop_lock,
+    put_off,
+)
 
 
 def test_the_page_alone_is_built_in_turn_and_once() -> None:
@@ -69,6 +84,35 @@ def test_what_breaks_in_its_turn_does_not_keep_the_others() -> None:
             return "goes on"
 
     assert asyncio.run(both()) == "goes on"
+
+
+def test_what_is_done_in_parts_holds_the_loop_for_one_of_them_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ticks, "SLICE", -1.0)
+    told: list[str] = []
+    document = Document()
+
+    def parts() -> Iterator[None]:
+        for part in ("first", "second"):
+            told.append(part if pn.state.curdoc is document else "elsewhere")
+            yield
+        told.append("last")
+
+    async def request() -> None:
+        for _ in range(3):
+            await next_round()
+        told.append("answered")
+
+    async def both() -> None:
+        with put_off() as later:
+            in_parts(parts())
+        assert told == []  # it is kept
+        await asyncio.gather(carry_out(document, later), request())
+
+    with set_curdoc(document):
+        asyncio.run(both())
+        assert told == ["first", "answered", "second", "last"]
+        in_parts(parts())  # nobody waits for it
+    assert told[4:] == ["first", "second", "last"]
 
 
 def drawn(drawing: FrameRate, frames: Frames, now: float, busy: int = 0) -> None:
@@ -129,6 +173,35 @@ def test_what_nobody_uses_is_collected_when_nothing_is_drawn(collections: list[i
 
 
 @pytest.mark.full
+def test_while_pages_are_drawn_only_new_objects_are_looked_at(
+    collections: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Part:
+        whole: Part
+
+    def whole() -> weakref.ref[Part]:
+        part = Part()
+        part.whole = part
+        return weakref.ref(part)
+
+    tidy = GarbageCollection()
+    tidy.frame_rate = FrameRate()
+    monkeypatch.setattr(process, "TIMES", 0.0)
+    drawn(tidy.frame_rate, Frames(), monotonic(), busy=1)
+    old = whole()
+    gc.freeze()
+    new = whole()
+    gc.collect(1)
+    some_garbage()
+    tidy.collect_in_time()
+    assert (old() is None, new() is None) == (False, True)
+    tidy.frame_rate = FrameRate()
+    some_garbage()
+    tidy.collect_in_time()
+    assert old() is None
+
+
+@pytest.mark.full
 def test_what_the_last_page_leaves_is_collected_though_nothing_more_comes(
     collections: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,6 +210,7 @@ def test_what_the_last_page_leaves_is_collected_though_nothing_more_comes(
     tidy = GarbageCollection()
     tidy.frame_rate = FrameRate()
     collections.clear()
+    given_back.clear()
     tidy.collect_in_time()
     assert 2 not in collections
     tidy.put_off_for = 0.0

@@ -8,14 +8,17 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
 from html import unescape
 from pathlib import Path
 
 import numpy as np
+import panel as pn
 import pytest
 from _ticks import visit
 from bokeh.core.json_encoder import serialize_json
 from bokeh.document import Document
+from panel.io.state import set_curdoc
 
 import mklviz.views
 from mklviz.record.bundle import recording
@@ -23,7 +26,9 @@ from mklviz.reproduce.claims import all_claims, load_claim
 from mklviz.scenarios import DEFAULT, lessons, load_scenario
 from mklviz.views.explorer import before_and_after
 from mklviz.views.explorer.page import CLAIMS, CURVE, EXPLORE, LESSONS, RUNS, SECTIONS, START
+from mklviz.views.host import ticks
 from mklviz.views.host.solved_paths import problem_data
+from mklviz.views.host.ticks import carry_out, put_off
 from mklviz.views.lessons.one_curve import CURVE_IN_SHORT, CURVE_TITLE
 from mklviz.views.lessons.pictures import kernel_titles
 from mklviz.views.start.front import RECORDED, front_html
@@ -75,6 +80,27 @@ def test_the_first_page_builds_no_dashboard_and_weighs_less_than_the_dashboard()
     assert dashboard.explorer is not None
     assert small[0] < 0.5 * large[0]
     assert small[1] < 0.5 * large[1]
+
+
+@pytest.mark.full
+def test_a_page_that_is_built_part_by_part_is_the_one_that_is_built_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ticks, "SLICE", -1.0)
+    document, other = Document(), Document()
+    with set_curdoc(document), put_off() as parts:
+        front = FrontPage(EXPLORE)
+        page = front.page()
+    assert document.roots == []
+    asyncio.run(carry_out(document, parts))
+    root = document.roots[0]
+    FrontPage(EXPLORE).page().server_doc(other)
+    built = (each.roots[0].references() for each in (document, other))
+    kinds, at_once = (Counter(type(model).__name__ for model in models) for models in built)
+    assert kinds == at_once
+    boxes = page.select(pn.Column)
+    assert len(boxes) > 20
+    for box in boxes:  # in which a pane changes its figure
+        assert all(inner._models[root.id][1] is box._models[root.id][0] for inner in box.objects)
+    front.close()
 
 
 @pytest.mark.full

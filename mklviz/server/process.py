@@ -15,6 +15,7 @@ from html import escape
 from time import monotonic
 from typing import Any
 
+from bokeh.server.session import ServerSession
 from bokeh.server.urls import per_app_patterns
 from panel.io.server import DocHandler
 from tornado.routing import Rule, RuleRouter
@@ -22,7 +23,7 @@ from tornado.web import RequestHandler
 
 from mklviz.context.memory import give_back
 from mklviz.views.host.beside import ICON, beside
-from mklviz.views.host.ticks import FRAME_RATE, loop_lock
+from mklviz.views.host.ticks import FRAME_RATE, carry_out, give_way, is_loop_held, loop_lock, put_off
 from mklviz.views.look.cards import variables
 from mklviz.views.look.palette import DARK, LIGHT
 
@@ -93,6 +94,14 @@ class _InTurn(DocHandler):
         async with loop_lock():
             await super().get(*args, **kwargs)
 
+    async def get_session(self) -> ServerSession:
+        """Build the page part by part, before any of it is sent."""
+        with put_off() as parts:
+            session = await super().get_session()
+        await give_way()
+        await session.with_document_locked(carry_out, session.document, parts)
+        return session
+
 
 def build_pages_in_turn() -> None:
     """Make every later server of this process queue its pages."""
@@ -108,33 +117,42 @@ WORTH_IT = 12  # such collections before there may be anything to find
 
 
 class GarbageCollection:
-    """Collects unused objects when there is time; those that exist at its creation count as used for good."""
+    """Collects unused objects when there is time.
 
-    put_off_for = 120.0  # seconds, at most
+    While pages are built or drawn it looks among new objects alone, and those that are still used then count as used
+    for good, until nothing is drawn or that cannot be put off: to look through fifty pages takes half a second.
+    """
+
+    put_off_for = 600.0  # seconds, at most
     frame_rate = FRAME_RATE
 
     def __init__(self) -> None:
-        begun = monotonic()
-        gc.collect()
-        gc.freeze()
+        self._collect(everything=True)
         young, middle, _ = gc.get_threshold()
         gc.set_threshold(young, middle, NEVER)
-        self._done_at = monotonic()
-        self._took = self._done_at - begun
-        self._collections = _collections()
 
     def collect_in_time(self) -> None:
         """Collect if there is time, or if it cannot be put off."""
         now = monotonic()
-        waited = now - self._done_at
+        idle = self.frame_rate.pages(now) == 0 and not is_loop_held()
         # Panel collects after pages end, and hands nothing back
         due = gc.get_count()[2] >= WORTH_IT or _collections() != self._collections
-        ready = waited > TIMES * self._took or self.frame_rate.pages(now) == 0
-        if (due and ready) or waited > self.put_off_for:  # after the last page no new objects arrive
-            gc.collect()
-            give_back()
-            self._done_at, self._collections = monotonic(), _collections()
-            self._took = self._done_at - now
+        if (due and idle) or now - self._all_done_at > self.put_off_for:  # after the last page no new objects arrive
+            self._collect(everything=True)
+        elif due and now - self._done_at > TIMES * self._took:
+            self._collect(everything=False)
+
+    def _collect(self, everything: bool) -> None:
+        begun = monotonic()
+        if everything:
+            gc.unfreeze()
+        gc.collect()
+        gc.freeze()
+        give_back()
+        self._done_at, self._collections = monotonic(), _collections()
+        self._took = self._done_at - begun
+        if everything:
+            self._all_done_at = self._done_at
 
 
 def _collections() -> int:

@@ -62,15 +62,22 @@ class Explorer(pn.viewable.Viewer):
     state = param.Selector(default="empty", objects=list(STATES), doc="How far the race is")
     status = param.String(default="", doc="How things stand, in one sentence")
 
-    def __init__(self, scenario: str = DEFAULT, frame: Frame | None = None, section: str = EXPLORE) -> None:
+    def __init__(
+        self,
+        scenario: str = DEFAULT,
+        frame: Frame | None = None,
+        section: str = EXPLORE,
+        shell: Shell | None = None,
+        sidebar: Sidebar | None = None,
+    ) -> None:
         super().__init__()
         self.frame = frame or Frame()
         self.session, self.header = self.frame.session, self.frame.header
         self.session.on_key = self._press
         self.session.on_open, self.session.on_repeat = self.open_race, self.repeat
-        self.shell = Shell(self.session, seen=section == EXPLORE)
+        self.shell = shell or Shell(self.session, seen=section == EXPLORE)
         self.race_view = self.shell.race_view()  # the address holds its axes
-        self.sidebar = Sidebar(scenario)  # after the tabs: it lists the plug-ins that are left out
+        self.sidebar = sidebar or Sidebar(scenario)  # after the tabs: it lists the plug-ins that are left out
         self.session.on_points = self.sidebar.data.take
         self.session.chosen = lambda: self.sidebar.recipe
         commands = {name: getattr(self, name) for name in ("run", "pause", "step", "stop", "reset", "full_speed")}

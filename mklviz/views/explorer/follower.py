@@ -19,7 +19,8 @@ from mklviz.views.explorer.page_recovery import SHARED_RACES, SharedRace
 from mklviz.views.explorer.shell import Shell
 from mklviz.views.form import Form, Heading
 from mklviz.views.host.page_session import Reconnect, follow_session, owner_of_page
-from mklviz.views.host.ticks import Ticks
+from mklviz.views.host.panel_setup import served
+from mklviz.views.host.ticks import Ticks, in_parts
 from mklviz.views.lessons.stage import LessonStage
 from mklviz.views.links import FOLLOW
 from mklviz.views.links.link import GUESS, ON, PROJECTOR, SCENARIO, query_value
@@ -164,6 +165,7 @@ class Follower:
         side = [pn.Column(self._side, margin=(0, 14))]
         page = build_page([self.header.status, self.reconnect], self.header, side, self._main, self.set_dark)
         follow_session(self._ticks.start, self.close)
+        in_parts(served(page))
         return page
 
     def close(self) -> None:

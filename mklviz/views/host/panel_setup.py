@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from functools import cache, partial, wraps
+from itertools import chain
 from traceback import extract_tb
 from typing import Any
 
+import bokeh.model.util
 import bokeh.server.session
 import panel as pn
 import panel_material_ui as pmui
@@ -16,6 +18,7 @@ from bokeh.core.has_props import HasProps
 from bokeh.core.property.bases import Undefined
 from bokeh.core.property.descriptors import PropertyDescriptor
 from bokeh.core.property.wrappers import PropertyValueDict, PropertyValueList, PropertyValueSet
+from bokeh.model import Model
 from bokeh.models import CustomJS
 from bokeh.server.contexts import ApplicationContext
 from bokeh.server.session import ServerSession
@@ -29,6 +32,7 @@ from panel.reactive import ReactiveCustomBase, Syncable
 from panel.util import _descendents, edit_readonly
 from panel_material_ui.theme import MaterialDesign
 from param import Parameterized
+from param.parameterized import no_instance_params
 from tornado.web import HTTPError
 
 from mklviz.views.host.beside import beside
@@ -67,6 +71,36 @@ def never_busy(page: pmui.Page) -> None:
             pn.state.param.unwatch(watcher)
 
 
+def served(page: pmui.Page) -> Iterator[None]:
+    """Put a page on the document of its session, part by part; without one, leave that to whoever shows it."""
+    document, parts = state.curdoc, {"main": page.main, "sidebar": page.sidebar}
+    if document is None:
+        return
+    page.param.update(**{name: [] for name in parts})
+    page.server_doc(document)
+    yield from models_on(page, *chain.from_iterable(parts.values()))
+    page.param.update(**parts)
+
+
+def models_on(page: pmui.Page, *parts: Any) -> Iterator[None]:
+    """Make the models of parts of a page that stands already, one by one; what is put around them will find them."""
+    for root, _ in [*page._models.values()]:
+        yield
+        for part in parts:
+            yield from _models_of(part, root)
+
+
+def _models_of(part: Any, root: Model) -> Iterator[None]:
+    parts, models = getattr(part, "objects", ()), part._models
+    for inner in parts:
+        yield from _models_of(inner, root)
+    if root.id not in models:
+        part._get_model(root.document, root)
+    for inner in parts:  # a pane that draws another figure changes it in the layout that it knows
+        inner._models[root.id] = inner._models[root.id][0], models[root.id][0]
+    yield
+
+
 # reconnect.js does the rest, which is why Bokeh does not reconnect by itself
 _LOST = 'window.dispatchEvent(new CustomEvent("mklviz-lost"))'
 _READY = beside(__file__, "page_ready.js")
@@ -84,6 +118,7 @@ def configure() -> None:
     tell_once()
     remember_looks()
     remember_files()
+    share_params()
     pn.extension(notifications=True, reconnect=False, exception_handler=_report)
     if is_served():
         pn.state.curdoc.js_on_event("connection_lost", CustomJS(code=_LOST))
@@ -149,10 +184,15 @@ def remember_defaults() -> None:
     defaults: Any = cache(models._overridden_defaults.__func__)
     varies: Any = cache(descriptors.has_unstable_default)  # which asks of a class what it asks of its models
     models._overridden_defaults = classmethod(defaults)
-    descriptors.has_unstable_default = lambda descriptor, model: varies(descriptor, type(model))
     work_out: Any = descriptors.instance_default
     plain: dict[tuple[type, str], Any] = {}
-    empty: dict[tuple[type, str], Callable[[], Any]] = {}  # of each model its own
+    empty: dict[tuple[type, str], Callable[[], Any]] = {}  # of each model its own, made when it is asked for
+
+    def unstable(descriptor: Any, model: Any) -> bool:
+        begins = not model._initialized and (type(model), descriptor.name) in empty  # Bokeh would make each of them
+        return not begins and varies(descriptor, type(model))
+
+    descriptors.has_unstable_default = unstable
 
     def default(descriptor: Any, model: Any) -> Any:
         about = type(model), descriptor.name
@@ -172,6 +212,21 @@ def remember_defaults() -> None:
         return value
 
     descriptors.instance_default = default
+    util: Any = bokeh.model.util
+    visit_values = util.visit_immediate_value_references
+
+    def visit(value: Any, visitor: Callable[[Any], None]) -> None:
+        """Look for models in what a model has; to ask for a container would make an empty one that stays."""
+        if not isinstance(value, HasProps):
+            visit_values(value, visitor)
+            return
+        kind, themed = type(value), value.themed_values() or ()
+        held = value._property_values.keys() | value._unstable_default_values.keys()
+        for name in value.properties_with_refs():
+            if name in held or name in themed or not ((kind, name) in plain or (kind, name) in empty):
+                util.visit_value_and_its_immediate_references(getattr(value, name), visitor)
+
+    util.visit_immediate_value_references = visit
 
 
 @cache
@@ -219,6 +274,19 @@ def remember_files() -> None:
         files.extend(file for file in known if file not in files)
 
     resources.extra_resources = extra_resources
+
+
+@cache
+def share_params() -> None:
+    """Let the parts of all pages share what is known of their Params; done once per process.
+
+    Each part would have a copy of all of its Params, whose bounds and options no page changes: of the memory that a
+    page takes a quarter.
+    """
+    known = {pn.Column, pn.Row, pn.Spacer, pn.pane.HTML, pn.pane.Bokeh}
+    for kind in _descendents(Parameterized):
+        if kind in known or kind.__module__.startswith("mklviz.views."):
+            no_instance_params(kind)
 
 
 _PACKAGES = ("mklviz", "panel", "panel_material_ui")

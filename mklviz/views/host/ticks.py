@@ -5,8 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
+from contextvars import ContextVar
+from functools import partial
+from itertools import chain
 from time import monotonic, thread_time
 from typing import Protocol
 from weakref import WeakKeyDictionary
@@ -28,8 +32,60 @@ async def loop_lock() -> AsyncIterator[None]:
     """Wait until no other task of this event loop is within, and let the loop do everything else before the next."""
     async with _LOCKS.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
         yield
-        for _ in range(ROUNDS):
-            await asyncio.sleep(0)
+        await give_way()
+
+
+def is_loop_held() -> bool:
+    """Return whether a task of any event loop of this process is within `loop_lock`."""
+    return any(lock.locked() for lock in _LOCKS.values())
+
+
+async def give_way() -> None:
+    """Let the event loop do everything else that is due."""
+    for _ in range(ROUNDS):
+        await asyncio.sleep(0)
+
+
+SLICE = 0.06  # CPU seconds, after which what takes longer lets the event loop do everything else
+_PUT_OFF: ContextVar[list[Iterator[None]] | None] = ContextVar("_PUT_OFF", default=None)
+
+
+@contextmanager
+def put_off() -> Iterator[list[Iterator[None]]]:
+    """Keep what pages that are built within would do in parts, for `carry_out`."""
+    parts = list[Iterator[None]]()
+    token = _PUT_OFF.set(parts)
+    try:
+        yield parts
+    finally:
+        _PUT_OFF.reset(token)
+
+
+async def carry_out(document: Document, work: Iterable[Iterator[None]]) -> None:
+    """Do work on a page part by part, with its lock; what it changes is sent at the end."""
+    connected, before = state._connected.get(document), thread_time()
+    state._connected[document] = True  # Panel would put changes off that belong to the page as it is sent
+    try:
+        with set_curdoc(document), hold(policy="collect"):
+            for _ in chain.from_iterable(work):
+                if thread_time() - before > SLICE:
+                    await give_way()
+                    before = thread_time()
+    finally:
+        state._connected[document] = connected
+
+
+def in_parts(parts: Iterator[None]) -> None:
+    """Do work on this page: all of it at once, or, where the page is sent later or stands already, part by part."""
+    document, later = state.curdoc, _PUT_OFF.get()
+    context = None if document is None else document.session_context
+
+    if later is not None:
+        later.append(parts)
+    elif context is None or context.session is None:
+        deque(parts, maxlen=0)
+    else:
+        document.add_next_tick_callback(partial(carry_out, document, [parts]))
 
 
 SHARE = 0.25  # of a core may go into the frames of all pages

@@ -99,7 +99,8 @@ class RaceFigures:
         race_slots((drawn.recording or drawn.traces).values(), before)
         self.drawn, self.hidden = drawn, frozenset(hidden).intersection(drawn.traces)
         setup = FigureSetup.of(drawn.solvers, drawn.facts.signed, self.options.theme)
-        if self.charts is None or self._setup != setup or self._frames.lost(monotonic()):
+        shown = self.charts is not None and self._page.shows(self.charts)
+        if self.charts is None or not shown or self._setup != setup or self._frames.lost(monotonic()):
             self._forget()
             self.rebuild()
             return
@@ -121,15 +122,24 @@ class RaceFigures:
         self._page.show_empty()
         self._page.write_titles(self.full_options)
 
-    def prepare(self, solvers: Sequence[Solver], regularizer: Regularizer) -> None:
-        """Build the figures for the race that these solvers would run, so that its first curves need not wait."""
+    def prepare(self, solvers: Sequence[Solver], regularizer: Regularizer) -> bool:
+        """Build the figures for the race that these solvers would run, so that its first curves need not wait.
+
+        On a page that is served they are built by one call and shown by the next; return whether they are shown.
+        """
         setup = FigureSetup.of(entered(solvers), not regularizer.conjugated, self.options.theme)
-        if self.drawn is None and (self.charts is None or self._setup != setup):
+        if self.drawn is not None:
+            return True
+        if self.charts is None or self._setup != setup:
             self._forget()
+            self._build(setup, {key: empty_source(key) for key in setup.styles})
+            if is_on_page([self._page]):
+                return False
+        if self.charts is not None and not self._page.shows(self.charts):
             with self._frozen():
-                charts = self._build(setup, {key: empty_source(key) for key in setup.styles})
-                self._page.show_charts(charts)
+                self._page.show_charts(self.charts)
             self._deliver()
+        return True
 
     def rebuild(self) -> None:
         """Build all figures anew, for other solvers, colours or scales; without runs, there are none."""
@@ -175,17 +185,24 @@ class RaceFigures:
 
     def complete(self, now: float) -> None:
         """Build the figures of the weights if it is time: the browser has the others, or will not be waited for."""
-        if self._weights_by is not None and (self._frames.stand or now > self._weights_by):
-            self._add_weights()
-            if is_on_page([self._page]):
-                self.send(monotonic(), figures=True)
-            self.name_kernels()
+        charts, due = self.charts, self._frames.stand or now > (self._weights_by or 0.0)
+        if charts is None or self._weights_by is None or not (due and self._page.shows(charts)):
+            return
+        served = is_on_page([self._page])
+        if served and not charts.weights:
+            add_weights(charts)  # which are shown the next time
+            return
+        self._add_weights()
+        if served:
+            self.send(monotonic(), figures=True)
+        self.name_kernels()
 
     def _add_weights(self) -> None:
         self._weights_by = None
         if self.charts is not None:
             with self._frozen():
-                add_weights(self.charts)
+                if not self.charts.weights:
+                    add_weights(self.charts)
                 self.cursor_drag.listen(list(self.charts.weights.values()), self.charts.marks.source)
                 self.charts.set_hidden(self.hidden)
                 self._page.weights.show_charts(self.charts)

@@ -216,6 +216,10 @@ class RacePage:
             pane.object = plot
         self.weights.reserve(list(charts.by_run))
 
+    def shows(self, charts: Charts) -> bool:
+        """Return whether these are the figures on the page."""
+        return self.panes["objective"].object is charts.objective
+
     def say(self, rows: Collection[ResultRow], regression: bool, step: int | None) -> None:
         """Fill the table, as of a step or the end."""
         when = "" if step is None else f'<p class="why">As of step {step:,}, where the timeline stands.</p>'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pandas  # noqa: F401  # HoloViews would, in the thread of a task, while the ticks of a page meet half of it
@@ -17,11 +17,15 @@ from mklviz.scenarios import scenarios
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.follower import Follower
 from mklviz.views.explorer.page import CURVE, EXPLORE, RUNS, SECTIONS, START, Frame, Navigation, build_page
+from mklviz.views.explorer.shell import Shell
 from mklviz.views.form.inputs import follow
 from mklviz.views.host.page_session import follow_session, page_language
+from mklviz.views.host.panel_setup import models_on, served
+from mklviz.views.host.ticks import in_parts
 from mklviz.views.links import FOLLOW, GIVEN, RACE_KEY
 from mklviz.views.links.link import PAGE, names_a_race, query_value
 from mklviz.views.look.cards import PAGE_SX, WITHOUT_DRAWER
+from mklviz.views.sidebar.sidebar import Sidebar
 from mklviz.views.start.front import front_html
 from mklviz.views.tabs import tab_classes
 
@@ -75,27 +79,42 @@ class FrontPage:
         html = front_html(self.section, page_language())
         self._page = build_page(parts, self.frame.header, [], self._main, self.set_dark, html)
         WARMUP.start()
-        if self.section in (EXPLORE, RUNS) or query_value(RACE_KEY):
-            self._build(self.section)
-        self._show(self.section, {OWN: query_value(OWN)})
         follow_session(self._start, self.close)
+        in_parts(self._first())
         return self._page
+
+    def _first(self) -> Iterator[None]:
+        """Open what the address asks for, and serve the page."""
+        yield from self._open(self.section, {OWN: query_value(OWN)}, bool(query_value(RACE_KEY)))
+        yield from served(self._page)
 
     def turn(self, section: str, words: Mapping[str, str]) -> None:
         """Open a section; `words` say which lesson or claim, or that a table of one's own is to be opened."""
-        with pn.io.hold(policy="collect"):  # one message
-            begun = self._build(section) if section in (EXPLORE, RUNS) and self.explorer is None else None
-            self._show(section, words)
-            if begun is not None:
-                begun.start()
+        in_parts(self._turn(section, words))
 
-    def _build(self, section: str) -> Explorer:
-        self.explorer = Explorer(frame=self.frame, section=section)
+    def _turn(self, section: str, words: Mapping[str, str]) -> Iterator[None]:
+        yield from self._open(section, words)
+        if self.explorer is not None:
+            self.explorer.start()
+
+    def _open(self, section: str, words: Mapping[str, str], builds: bool = False) -> Iterator[None]:
+        """Open a section, part by part where the dashboard is to be built for it."""
+        if self.explorer is not None or not (builds or section in (EXPLORE, RUNS)):
+            self._show(section, words)
+            return
+        shell = Shell(self.frame.session, seen=section == EXPLORE)
+        shell.race_view()
+        yield
+        sidebar = Sidebar()
+        yield
+        self.explorer = Explorer(frame=self.frame, section=section, shell=shell, sidebar=sidebar)
+        yield
         self.explorer.turn_to_tabs = lambda: self._show(EXPLORE, {})
-        if self.explorer.open():
-            self._page.sidebar = [self.explorer.controls]
+        controls = [self.explorer.controls] if self.explorer.open() else []
         self.explorer.set_dark(self.frame.session.theme.dark)
-        return self.explorer
+        self._show(section, words)
+        yield from models_on(self._page, self.explorer.main, *controls)
+        self._main.objects, self._page.sidebar = [self.explorer.main], controls
 
     def _show(self, section: str, words: Mapping[str, str]) -> None:
         """Bring the dashboard, where there is one, to what is open."""
@@ -113,7 +132,6 @@ class FrontPage:
             self.explorer.open_lesson(words["scenario"])
         if words.get("claim"):
             self.explorer.open_claim(words["claim"])
-        self._main.objects = [self.explorer.main]  # what was asked for stands there when a browser draws it
 
     def _show_drawer(self, explores: bool) -> None:
         """Fold the controls away where there is no race to be set up, and bring them back as they were."""
@@ -145,11 +163,11 @@ class FrontPage:
 BEFORE = "mklviz-page"  # the cookie that says what was open last in this browser
 
 
-def open_page() -> pmui.Page:
-    """Return the page to serve; to be called once in each session."""
+def open_page() -> None:
+    """Serve a page; to be called once in each session."""
     tab_classes()  # of a component that is defined later Panel sends the definition twice, and the page stays empty
     name = query_value(FOLLOW)
-    return Follower(name).page() if name else FrontPage(wanted_section()).page()
+    Follower(name).page() if name else FrontPage(wanted_section()).page()
 
 
 def get_ready() -> None:
