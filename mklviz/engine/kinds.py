@@ -135,7 +135,7 @@ KINDS = (
         what="SVM on the simplex, up to 16 kernels",
         solver="silp",
         why="has the few planes that so few kernels need at once",
-        measured="SPG took 2-3 times as long, Newton 1.2-5.2, closed form 1.8-3.4, Level 2.4-8.5.",
+        measured="SPG took 1.7-3.5 times as long, Newton 1.2-6.2, closed form 1.9-3.5, Level 2.4-9.7.",
         fits=lambda problem, size: _simplex_svm(problem) and size.m <= FEW,
     ),
     Kind(
@@ -145,7 +145,7 @@ KINDS = (
         " unit diagonal), at most five kernels for four points",
         solver="silp",
         why="has the few planes that describe an objective of hardly any curvature",
-        measured="SPG took 1-6.1 times as long, closed form 0.4-4.3, Newton 0.5-14, Level 0.6-17.",
+        measured="SPG took 1-10 times as long, closed form 0.9-3.8, Newton 1.3-12, Level 1.2-17.",
         fits=lambda problem, size: _simplex_svm(problem) and size.m <= MANY * size.n and _flat(problem, size),
     ),
     Kind(
@@ -155,7 +155,7 @@ KINDS = (
         " 60,000 points times kernels",
         solver="closed-form",
         why="is there in the few steps that weights of little consequence take",
-        measured="Level took 0.6-6.1 times as long, Newton 0.7-9.6, SILP 1-4.2, SPG 1-6.",
+        measured="Level took 0.8-6.8 times as long, Newton 0.6-7.9, SILP 0.9-5.2, SPG 0.7-8.4.",
         fits=lambda problem, size: _simplex_svm(problem) and _easy(problem, size),
     ),
     Kind(
@@ -163,7 +163,7 @@ KINDS = (
         what="SVM on the simplex, kernels of features with few values, less than 16 points for each",
         solver="level",
         why="takes steps that cost nothing beside Newton's where a pass over the kernels is short",
-        measured="Closed form took 0.6-3.3 times as long, SPG 1-2.5, Newton 0.9-4.7, SILP 2.6-4.7.",
+        measured="Closed form took 0.6-3.5 times as long, SPG 1.1-1.9, Newton 0.4-3.2 and more, SILP 1.9-3.6.",
         fits=lambda problem, size: _simplex_svm(problem) and size.rank <= THIN and size.n < WIDE * size.m,
     ),
     Kind(
@@ -171,7 +171,7 @@ KINDS = (
         what="SVM on the simplex, eight points or more for each kernel",
         solver="closed-form",
         why="shares the weight out over many kernels in a few steps",
-        measured="SILP took 1.6-21 times as long, SPG 1.5-3.3, Newton 1.5-5.6, Level 1.6-3.7.",
+        measured="SILP took 1.6-12 times as long, SPG 1.2-3.4, Newton 1.4-6.5, Level 1.4-3.7.",
         fits=lambda problem, size: _simplex_svm(problem) and size.n >= SPREAD * size.m,
     ),
     Kind(
@@ -179,7 +179,7 @@ KINDS = (
         what="SVM on the simplex, all others",
         solver="newton",
         why="needs some ten SVMs whatever the gap and the number of kernels",
-        measured="Closed form took 0.8-8.7 times as long and more, Level 1-4, SILP 0.8-11, SPG 1.1-10.",
+        measured="Closed form took 0.9-6.7 times as long and more, Level 1-3.9, SILP 0.8-10, SPG 1.5-7.5.",
         fits=lambda problem, size: _simplex_svm(problem),
     ),
     Kind(
