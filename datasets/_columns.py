@@ -16,6 +16,7 @@ from mklviz.quoting import MOST_NAME
 
 from ._cells import (
     NO_NUMBER,
+    are_days,
     decimal_sign,
     in_quotes,
     is_date,
@@ -43,7 +44,9 @@ _ID = re.compile(
     r"[ _.-]?(number|num|nr|no\.?)?"
 )
 _HUNDREDS = re.compile(r"[+-]?[1-9]\d\d ?")
-_IN_UNITS = re.compile(r"[+-]?(?!0\d)\d[\d.,]*(?!(?:st|nd|rd|th|[A-Z])$) ?([^\W\d_]{1,9})")  # 12 kg, 12kg
+_IN_UNITS = re.compile(
+    r"[+-]?(?!0\d)\d[\d.,]*(?!(?:st|nd|rd|th|[A-Z])$) ?((?:°|[^\W\d_]{1,9}/)?[^\W\d_]{1,9}|°)"
+)  # 12 kg, 12km/h
 _COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 _CODE = re.compile(r"0\d+")
 _CAMEL_ID = re.compile(r".*[a-z]I[dD]")
@@ -289,7 +292,8 @@ def _role(made: TableColumn, lines: Any, words: bool) -> tuple[Role, str, tuple[
         return "words", "", ()
     others = [value for value in values if not isfinite(made.read(value))]
     if not others:
-        return "numbers", "", ()
+        days = are_days([*map(made.read, values)])
+        return ("date", f"it holds dates, such as {_label(values[0], None)}", ()) if days else ("numbers", "", ())
     if len(others) == len(values) and not any(isinstance(value, str) and not is_number(value) for value in others):
         return "nothing", f"{_seen(made, others, lines)} is not a finite number", ()
     if len(others) == len(values) and all(map(is_date, others)):
