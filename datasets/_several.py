@@ -91,18 +91,21 @@ def read_several(
         if len(table) in labelled:  # its rows are samples
             del arrays[stem], samples[stem]
             (arrays if isinstance(table, np.ndarray) else frames)[stem] = table
+    _without_numbers_as_names(arrays, {len(table) for table in (*frames.values(), *arrays.values()) if table.ndim})
     test = None if options.test is None else PurePath(options.test)
     pairs = _arrays.pairs_to_test([*arrays, *frames], () if test is None else (test.name, test.stem))
     held_out = _stacked(pairs, arrays, frames)
-    if not frames and len(arrays) == 1:  # a table without names
-        frames = {stem: npz.frame_of(array, stem).reset_index(drop=True) for stem, array in arrays.items()}
-        arrays.clear()
+    for stem, array in [*arrays.items()]:
+        gaps = array.ndim == 2 and array.dtype.kind == "f" and len(array) != array.shape[1] and np.isnan(array).any()
+        if gaps or (not frames and len(arrays) == 1):  # a table without names
+            frames[stem] = npz.frame_of(arrays.pop(stem), stem).reset_index(drop=True)
     order, notes = _in_one_order(arrays, samples)
-    _without_numbers_as_names(arrays, {*map(len, (*arrays.values(), *frames.values()))})
     if not frames:
         made = _of_arrays(arrays, name)
         return replace(made, held_out=held_out, notes=(*made.notes, *notes, *_row_by_row(order)))
-    labels = [stem for stem, array in arrays.items() if 1 in (array.ndim, len(array)) or array.dtype.kind in "US"]
+    labels = [
+        stem for stem, array in arrays.items() if array.ndim == 1 or array.shape[:1] == (1,) or array.dtype.kind in "US"
+    ]
     if len(labels) > 1:
         raise DataError(f"{listed(labels)} each hold one column: which of them are the labels is not clear.")
     kernels = _kernels({stem: array for stem, array in arrays.items() if stem not in labels})
@@ -245,7 +248,9 @@ def _stacked(
                 f"{test} has no {column(str(lacking[0]))}, which {train} has: rows to test need all columns, the target"
                 " too. A table without the target can be predicted once a model is there."
             )
-        frames[train] = pd.concat([first, second[first.columns]], ignore_index=True)
+        stacked = frames[train] = pd.concat([first, second[first.columns]], ignore_index=True)
+        if _INDEX in stacked and first[_INDEX].is_unique and not stacked[_INDEX].is_unique:  # each numbers its own rows
+            frames[train] = stacked.drop(columns=_INDEX)
     if len(counts) > 1:
         counted = "; ".join(f"{train:,} to train on and {test:,} to test" for train, test in sorted(counts))
         raise DataError(f"The files have different numbers of rows: {counted}.")

@@ -254,6 +254,22 @@ def test_a_grid_with_a_label_for_each_row_is_no_kernel(write: Callable[[pd.DataF
     assert np.array_equal(data.X, grid)
 
 
+def test_values_missing_in_samples_without_names_are_missing_in_a_table(tmp_path: Path) -> None:
+    gaps = np.where(np.arange(3 * N).reshape(N, 3) == 7, np.nan, X)
+    files = written(tmp_path, x_csv=text(gaps), y_csv=text(Y, fmt="%d"))
+    assert read_dataset(files).X.shape == (N - 1, 3)
+    assert read_dataset(files, missing="fill").X.shape == (N, 3)
+
+
+@pytest.mark.parametrize("numbered", [True, False])
+def test_parts_that_pandas_wrote_each_with_its_row_numbers_or_none_are_stacked(numbered: bool, tmp_path: Path) -> None:
+    parts = {"train": slice(TRAINED), "test": slice(TRAINED, N)}
+    for part, rows_of in parts.items():
+        pd.DataFrame(X[rows_of]).to_csv(tmp_path / f"x_{part}.csv", index=numbered)
+        pd.Series(Y[rows_of]).to_csv(tmp_path / f"y_{part}.csv", index=numbered)
+    halves(read_dataset(tmp_path))
+
+
 def test_a_target_is_heeded_where_objects_of_json_may_be_rows_or_columns(tmp_path: Path) -> None:
     samples = pd.DataFrame(X[:10].repeat(4, axis=1), index=[f"s{i}" for i in range(10)]).add_prefix("x")
     path = written(tmp_path, x_json=samples.assign(grade=X[:10, 0]).to_json(), more_csv=text(X[10:20]))

@@ -94,7 +94,7 @@ def test_the_table_is_shown_and_its_heads_change_how_it_is_read(sidebar: Sidebar
     assert table.head.heads == [
         ["age", "numbers", "number", "predict it", "leave it out"],
         ["smoker", "words", "words as 1 column", "predict it", "leave it out"],
-        ["fee", "target", "target: numbers"],
+        ["fee", "target", "target: numbers", "leave it out"],
     ]
     assert table.head.rows[0] == ("20", "no", "0,0")
 
