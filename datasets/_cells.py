@@ -27,6 +27,7 @@ LABEL_NAMES = ("class", "label", "labels", "target", "y", "outcome", "response",
 
 _CURRENCY = r"(US|CA|AU|HK|R)?[$€£¥₹%]|USD|EUR|GBP|CHF|INR|Rs\b\.?"
 _UNITS = re.compile(rf"""\s*({_CURRENCY})\s*|^'|^="|"$""")  # and what spreadsheets write around a number to keep it so
+_AS_IT_IS = re.compile(r"[+-]?[\d.,]+")
 _SIGN_APART = re.compile(r"([+-]) +(?=[\d.])")  # in accounts
 _SIGN_BEHIND = re.compile(r"([\d.,]*\d[.,]\d+)-")
 _EXPONENT = re.compile(r"(?<=[\d.])[dD](?=[+-]?\d)")  # Fortran's
@@ -87,6 +88,8 @@ def _plain(text: str) -> str:
     """Return a number without currency, per cent and blanks between thousands; "" where it is none."""
     if len(text) > _LONGEST_NUMBER or not any(map(str.isdigit, text)):
         return ""
+    if _AS_IT_IS.fullmatch(text):
+        return text
     plain = _EXPONENT.sub("e", _BETWEEN.sub("", _UNITS.sub("", text.translate(_MINUS)).strip()))
     plain = _SIGN_BEHIND.sub(r"-\1", plain) if plain[-1:] == "-" else _SIGN_APART.sub(r"\1", plain)
     return f"-{plain[1:-1]}" if plain[:1] == "(" and plain[-1:] == ")" else plain

@@ -231,7 +231,8 @@ def _reader(
 
 def unit_of(texts: Sequence[str]) -> str:
     """Return the unit that stands behind each number of a column; "" where none does."""
-    numbers = (_IN_UNITS.fullmatch(text) for text in texts if text.lower() not in NO_NUMBER)
+    some = (text for text in texts if text.lower() not in NO_NUMBER)
+    numbers = (None if text[-1:].isdecimal() else _IN_UNITS.fullmatch(text) for text in some)
     units = {match[1] if match else "" for match in numbers}
     return units.pop() if len(units) == 1 else ""
 
@@ -290,10 +291,11 @@ def _role(made: TableColumn, lines: Any, words: bool) -> tuple[Role, str, tuple[
         return "nothing", "it is empty", ()
     if words and not _too_many(values, present):
         return "words", "", ()
-    others = [value for value in values if not isfinite(made.read(value))]
+    numbers = [*map(made.read, values)]
+    others = [value for value, number in zip(values, numbers, strict=True) if not isfinite(number)]
     if not others:
-        days = are_days([*map(made.read, values)])
-        return ("date", f"it holds dates, such as {_label(values[0], None)}", ()) if days else ("numbers", "", ())
+        days = f"it holds dates, such as {int(numbers[0])}" if are_days(numbers) else ""
+        return "date" if days else "numbers", days, ()
     if len(others) == len(values) and not any(isinstance(value, str) and not is_number(value) for value in others):
         return "nothing", f"{_seen(made, others, lines)} is not a finite number", ()
     if len(others) == len(values) and all(map(is_date, others)):
