@@ -91,7 +91,8 @@ def read_several(
         if len(table) in labelled:  # its rows are samples
             del arrays[stem], samples[stem]
             (arrays if isinstance(table, np.ndarray) else frames)[stem] = table
-    _without_numbers_as_names(arrays, {len(table) for table in (*frames.values(), *arrays.values()) if table.ndim})
+    tables = [*frames.values(), *(array for array in arrays.values() if array.ndim)]
+    unnamed = _without_numbers_as_names(arrays, {*map(len, tables)})
     test = None if options.test is None else PurePath(options.test)
     pairs = _arrays.pairs_to_test([*arrays, *frames], () if test is None else (test.name, test.stem))
     held_out = _stacked(pairs, arrays, frames)
@@ -100,6 +101,7 @@ def read_several(
         if gaps or (not frames and len(arrays) == 1):  # a table without names
             frames[stem] = npz.frame_of(arrays.pop(stem), stem).reset_index(drop=True)
     order, notes = _in_one_order(arrays, samples)
+    notes += unnamed
     if not frames:
         made = _of_arrays(arrays, name)
         return replace(made, held_out=held_out, notes=(*made.notes, *notes, *_row_by_row(order)))
@@ -119,12 +121,16 @@ def read_several(
     return _of_frames(frames, arrays[labels[0]] if labels else None, name, options, progress, facts)
 
 
-def _without_numbers_as_names(arrays: dict[str, NDArray[Any]], lengths: Collection[int]) -> None:
+def _without_numbers_as_names(arrays: dict[str, NDArray[Any]], lengths: Collection[int]) -> list[str]:
     """Take the names 0, 1, ..., which pandas writes above what has none, from arrays of one row more than others."""
+    notes = list[str]()
     for stem, array in arrays.items():
-        first = np.atleast_1d(array[0]) if 0 < array.ndim < 3 and len(array) - 1 in lengths else np.array([])
+        more = 0 < len(array) - 1 in lengths if array.ndim == 2 or array.dtype.kind == "U" else False
+        first = np.atleast_1d(array[0]) if more else np.array([])
         if len(first) and all(is_number(str(each)) and float(each) == k for k, each in enumerate(first)):
             arrays[stem] = array[1:]
+            notes.append(f"The first row of {stem} is taken to number its columns from 0, as pandas does.")
+    return notes
 
 
 def _in_one_order(arrays: dict[str, NDArray[Any]], samples: Mapping[str, list[str]]) -> tuple[list[str], list[str]]:
@@ -168,7 +174,7 @@ def _in_order(frame: pd.DataFrame, names: Sequence[str], notes: list[str]) -> pd
     wanted = [*map(_key, names)]
     for called in frame.columns if names else ():
         keys = frame[called].map(_key)
-        if _counted_otherwise([frame[called], names]):
+        if called == _INDEX and _counted_otherwise([frame[called], names]):
             continue
         if keys.is_unique and 2 * keys.isin(wanted).sum() > len(wanted):
             notes.append(f"Rows are matched by the column {called}.")
@@ -456,10 +462,10 @@ def _identifiers(frames: Mapping[str, pd.DataFrame]) -> dict[str, str]:
                 by_table[other] = shared
         if len(by_table) < len(frames):
             continue
-        cells = [frames[each][column] for each, column in by_table.items()]
-        if _counted_otherwise(cells):
+        ids = [frames[each][column] for each, column in by_table.items()]
+        if _INDEX in by_table.values() and _counted_otherwise(ids):
             continue
-        if all(map(_tells_apart, cells)):
+        if all(map(_tells_apart, ids)):
             return by_table
         if called_id(str(called)) and not all(_same_rows(keys, frames[each][by_table[each]]) for each in by_table):
             where = next(each for each in by_table if not _tells_apart(frames[each][by_table[each]]))
@@ -485,14 +491,15 @@ def _tells_apart(cells: pd.Series) -> bool:
 
 def _counted_otherwise(columns: Sequence[Iterable[Any]]) -> bool:
     """Whether each of some columns numbers as many rows, but one from 0, and another from 1."""
-    starts = set[tuple[float, int]]()
+    starts, counts = set[float](), set[int]()
     for cells in columns:
         texts = [*map(cell_text, cells)]
         numbers = [*map(float, texts)] if all(map(is_number, texts)) else []
         if not numbers or numbers != [numbers[0] + k for k in range(len(numbers))]:
             return False
-        starts.add((numbers[0], len(numbers)))
-    return len(starts) > 1 and len({rows for _, rows in starts}) == 1
+        starts.add(numbers[0])
+        counts.add(len(numbers))
+    return starts == {0, 1} and len(counts) == 1
 
 
 def _same_rows(keys: pd.Series, cells: pd.Series) -> bool:
