@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
+from datetime import date
 from math import isnan, nan
 
 from mklviz.quoting import one_line
@@ -19,11 +20,16 @@ _NUMBERED = r"\d{4}-\d{2}|\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]
 _DAY = rf"([a-z]{{3,9}}, )?({_NUMBERED}|{_WRITTEN})"
 _TIME = r"\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?( ?[ap]m)?"
 _DATE = re.compile(rf"{_DAY}([ T]+{_TIME})?( ?(Z|UTC|GMT)| ?[+-]\d{{2}}:?\d{{2}})?|{_TIME}", re.IGNORECASE)
+_SURELY = 10  # days written as numbers
 _LONGEST_DATE, _LONGEST_NUMBER = 40, 60  # letters
 MOST_QUOTED, MOST_LISTED = 40, 5
 LABEL_NAMES = ("class", "label", "labels", "target", "y", "outcome", "response", "diagnosis", "species")
 
-_UNITS = re.compile(r"""\s*[$€£¥₹%]\s*|^'|^="|"$""")  # and what spreadsheets write around a number to keep it so
+_CURRENCY = r"(US|CA|AU|HK|R)?[$€£¥₹%]|USD|EUR|GBP|CHF|INR|Rs\b\.?"
+_UNITS = re.compile(rf"""\s*({_CURRENCY})\s*|^'|^="|"$""")  # and what spreadsheets write around a number to keep it so
+_AS_IT_IS = re.compile(r"[+-]?[\d.,]+")
+_SIGN_APART = re.compile(r"([+-]) +(?=[\d.])")  # in accounts
+_SIGN_BEHIND = re.compile(r"([\d.,]*\d[.,]\d+)-")
 _EXPONENT = re.compile(r"(?<=[\d.])[dD](?=[+-]?\d)")  # Fortran's
 _MINUS = str.maketrans({"\N{MINUS SIGN}": "-", "\N{EN DASH}": "-"})
 _BETWEEN = re.compile(r"(?<=\d)['’ \u00a0\u2009\u202f](?=\d{3}(?!\d))")  # thousands, but for commas and points
@@ -82,7 +88,10 @@ def _plain(text: str) -> str:
     """Return a number without currency, per cent and blanks between thousands; "" where it is none."""
     if len(text) > _LONGEST_NUMBER or not any(map(str.isdigit, text)):
         return ""
+    if _AS_IT_IS.fullmatch(text):
+        return text
     plain = _EXPONENT.sub("e", _BETWEEN.sub("", _UNITS.sub("", text.translate(_MINUS)).strip()))
+    plain = _SIGN_BEHIND.sub(r"-\1", plain) if plain[-1:] == "-" else _SIGN_APART.sub(r"\1", plain)
     return f"-{plain[1:-1]}" if plain[:1] == "(" and plain[-1:] == ")" else plain
 
 
@@ -101,6 +110,16 @@ def decimal_sign(texts: Iterable[str]) -> str:
         elif plain.count(",") > 1 or plain.count(".") > 1:
             signs |= {sign for sign, apart in (".,", ",.") if _GROUPED[apart].fullmatch(plain)}
     return "".join(sorted(signs, reverse=True))
+
+
+def are_days(numbers: Sequence[float]) -> bool:
+    """Whether numbers are days, such as 20240131, and too many for that to be by chance."""
+    if len(numbers) < _SURELY or not all(18000101 <= value <= 21001231 and value.is_integer() for value in numbers):
+        return False
+    try:
+        return all(date(int(value) // 10000, int(value) // 100 % 100, int(value) % 100) for value in numbers)
+    except ValueError:
+        return False
 
 
 def is_date(text: str) -> bool:

@@ -16,6 +16,7 @@ from mklviz.quoting import MOST_NAME
 
 from ._cells import (
     NO_NUMBER,
+    are_days,
     decimal_sign,
     in_quotes,
     is_date,
@@ -43,7 +44,9 @@ _ID = re.compile(
     r"[ _.-]?(number|num|nr|no\.?)?"
 )
 _HUNDREDS = re.compile(r"[+-]?[1-9]\d\d ?")
-_IN_UNITS = re.compile(r"[+-]?(?!0\d)\d[\d.,]*(?!(?:st|nd|rd|th|[A-Z])$) ?([^\W\d_]{1,9})")  # 12 kg, 12kg
+_IN_UNITS = re.compile(
+    r"[+-]?(?!0\d)\d[\d.,]*(?!(?:st|nd|rd|th|[A-Z])$) ?((?:°|[^\W\d_]{1,9}/)?[^\W\d_]{1,9}|°)"
+)  # 12 kg, 12km/h
 _COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 _CODE = re.compile(r"0\d+")
 _CAMEL_ID = re.compile(r".*[a-z]I[dD]")
@@ -228,7 +231,8 @@ def _reader(
 
 def unit_of(texts: Sequence[str]) -> str:
     """Return the unit that stands behind each number of a column; "" where none does."""
-    numbers = (_IN_UNITS.fullmatch(text) for text in texts if text.lower() not in NO_NUMBER)
+    some = (text for text in texts if text.lower() not in NO_NUMBER)
+    numbers = (None if text[-1:].isdecimal() else _IN_UNITS.fullmatch(text) for text in some)
     units = {match[1] if match else "" for match in numbers}
     return units.pop() if len(units) == 1 else ""
 
@@ -287,9 +291,11 @@ def _role(made: TableColumn, lines: Any, words: bool) -> tuple[Role, str, tuple[
         return "nothing", "it is empty", ()
     if words and not _too_many(values, present):
         return "words", "", ()
-    others = [value for value in values if not isfinite(made.read(value))]
+    numbers = [*map(made.read, values)]
+    others = [value for value, number in zip(values, numbers, strict=True) if not isfinite(number)]
     if not others:
-        return "numbers", "", ()
+        days = f"it holds dates, such as {int(numbers[0])}" if are_days(numbers) else ""
+        return "date" if days else "numbers", days, ()
     if len(others) == len(values) and not any(isinstance(value, str) and not is_number(value) for value in others):
         return "nothing", f"{_seen(made, others, lines)} is not a finite number", ()
     if len(others) == len(values) and all(map(is_date, others)):

@@ -243,7 +243,7 @@ def read_frame(
     if form is None:
         return _frame(content, name, options, report, fewest=1)
     if form in (arff, json):
-        return form.frame_of(content, name, report)[0], FileFacts()
+        return form.frame_of(content, name, report, options)[0], FileFacts()
     if form is libsvm:
         return libsvm.frame_of(content, name, names, target), FileFacts()
     if content.startswith(npz.ARRAY):

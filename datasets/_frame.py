@@ -91,9 +91,7 @@ def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, facts: FileF
         if len(kernel[2]) == kernel[1].shape[1]:
             raise without_labels(name, len(kernel[0]))
         frame, facts = kernel[1], replace(facts, grams={name: kernel[0][None]})
-    ends = re.sub(r"(node)?_?id\b|_", "", " ".join(frame.columns[:2]).lower()) if frame.shape[1] in (2, 3) else ""
-    joined = ends in _ENDS and frame.iloc[:, 0].map(str).isin(frame.iloc[:, 1].map(str)).any()
-    if joined and not target_name(frame.columns[-1]):
+    if frame.shape[1] in (2, 3) and _are_edges(frame, facts.header is not False):
         facts = replace(facts, assumed=(*facts.assumed, _EDGES))
     if frame.shape[1] < 2 and not facts.grams:
         problem = f"{name} has one column; expected at least one column to learn from and one to predict."
@@ -141,6 +139,20 @@ def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, facts: FileF
         guessed += ("Each row is a sample: where the columns are, as in tables of genes, turn the table first.",)
     notes = (*dataset.notes, *filter(_ASSUMED.search, facts.assumed), *guessed, *done)
     return replace(dataset, notes=notes, table=summary, held_out=tested, absent=absent)
+
+
+def _are_edges(frame: pd.DataFrame, named: bool) -> bool:
+    """Whether rows look like edges of a graph: by their names, or by whole numbers without names, which ascend at one
+    end and come again at the other, each pair once."""
+    first, second = frame.iloc[:, 0], frame.iloc[:, 1]
+    if named or frame.shape[1] > 2:
+        ends = re.sub(r"(node)?_?id\b|_", "", " ".join(frame.columns[:2]).lower())
+        known = ends in _ENDS and not any(map(target_name, frame.columns[2:]))
+        return known and bool(first.map(str).isin(second.map(str)).any())
+    if first.is_unique or not all(first.str.isdecimal() & second.str.isdecimal()):
+        return False
+    again = 2 * len({*first} & {*second}) > len({*second}) > MOST_WORDS
+    return again and first.astype(float).is_monotonic_increasing and not frame.duplicated().any()
 
 
 def _tested(

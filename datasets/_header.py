@@ -69,7 +69,10 @@ def heading(rows: Sequence[Row], lines: Sequence[int], asked: bool | int | tuple
         count += sum(map(bool, left[2])) <= 1  # pandas writes the name of the index there
     names = _joined(left[: min(count, 2)])
     front, last = columns[0][count:], columns[-1][count:]
-    if width > 2 and names[0] and not names[-1] and 2 * sum(map(bool, last)) > len(last) == len({*front}):
+    counting = any(all(cell == f"{k}" for k, cell in enumerate(front, start)) for start in (0, 1))
+    if count > 2 or (count == 2 and counting):  # pandas writes there what the rows of names are called
+        names = (left[2][0] if count > 2 else "", *names[1:])
+    if (width > 2 or counting) and names[0] and not names[-1] and 2 * sum(map(bool, last)) > len(last) == len({*front}):
         names = ("", *names[:-1])
         notes += ("The names stand one column too far to the left, as R writes them beside names of rows: moved.",)
     return NameRows(names, start + count, True, notes)
@@ -189,10 +192,13 @@ def _sums_up(frame: pd.DataFrame) -> bool:
 def header_is_first(columns: Sequence[Row]) -> bool:
     """Whether the first row looks as if it held names: words above numbers, or words that do not come again below.
 
-    Numbers above numbers say that it does not, unless they count the columns beside one whose name is a word.
+    Numbers above numbers say that it does not, unless they count the columns, beside one whose name is a word or
+    unlike what stands below.
     """
+    if numbers_columns(columns):
+        return True
     first, below = [cells[0] for cells in columns], [cells[1:] for cells in columns]
-    counts = _counts_columns(first) or _are_years(first, below)
+    counts = _counts_columns(first, below[0]) or _are_years(first, below)
     asked = [(cell, others) for cell, others in zip(first, below, strict=True) if not (counts and is_number(cell))]
     votes = [_by_kind(cell, others) for cell, others in asked]
     if not any(votes):
@@ -200,10 +206,31 @@ def header_is_first(columns: Sequence[Row]) -> bool:
     return sum(votes) >= 0 and not all(map(is_number, first))
 
 
-def _counts_columns(first: list[str]) -> bool:
-    """Whether the numbers of a row go 0, 1, 2 or 1, 2, 3 and so on, as pandas names columns that have no names."""
+def _counts_columns(first: list[str], front: Row) -> bool:
+    """Whether the numbers of a row go 0, 1, 2 or 1, 2, 3 and so on, as pandas names columns that have no names.
+
+    Two or one do where a blank stands above the names or numbers of rows.
+    """
     numbers = [cell for cell in first if is_number(cell)]
-    return len(numbers) > 2 and any(numbers == [f"{start + k}" for k in range(len(numbers))] for start in (0, 1))
+    index = not first[0] and len({*front}) == len(front) and all(cell and "." not in cell for cell in front)
+    enough = len(numbers) > 2 or (index and numbers[:1] == ["0"])
+    return enough and any(numbers == [f"{start + k}" for k in range(len(numbers))] for start in (0, 1))
+
+
+def numbers_columns(columns: Sequence[Row]) -> bool:
+    """Whether the first row numbers the columns from 0, as pandas does, and looks unlike the values below it.
+
+    It stands above decimals, or apart from the whole numbers there.
+    """
+    if [cells[0] for cells in columns] != [f"{k}" for k in range(len(columns))]:
+        return False
+    return 2 * sum(_apart(cells[0], cells[1:]) for cells in columns) >= len(columns)
+
+
+def _apart(cell: str, below: Row) -> bool:
+    """Whether a whole number stands above none, or outside of those below it, which do not ascend."""
+    whole = [int(other) for other in below if other.lstrip("+-").isdecimal()]
+    return not whole or (not min(whole) <= int(cell) <= max(whole) and whole != sorted(whole))
 
 
 def _are_years(first: list[str], below: Sequence[Row]) -> bool:

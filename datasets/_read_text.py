@@ -201,7 +201,8 @@ def _names_in_remark(line: str, separator: str, rows: Sequence[Sequence[str]]) -
 def _width(rows: Sequence[Sequence[str]]) -> int:
     """Return how many cells a row has: as many as the longest that are no exceptions, or as the names."""
     widths = Counter(len(row) for row in rows if any(row))
-    usual = max(width for width, count in widths.items() if 10 * count >= sum(widths.values()))
+    often = min(sum(widths.values()) / 10, max(widths.values()))  # a text has rows of all lengths
+    usual = max(width for width, count in widths.items() if count >= often)
     return next(len(row) for row in rows if len(row) >= usual and any(row))  # what is shorter above is a title
 
 

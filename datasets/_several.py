@@ -8,7 +8,8 @@ Files called alike but for "train" and "test" are one, of which the latter rows 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count
 from pathlib import PurePath
@@ -26,7 +27,7 @@ from ._file_kind import table_format
 from ._formats import _arrays, arff, format_of, json, libsvm, matlab, matrix, npz, options_of
 from ._frame import dataset_from_frame
 from ._gram_files import GramFiles
-from ._symmetric import matrix_apart, symmetric
+from ._symmetric import matrix_apart, of_pairs, symmetric
 from ._table_options import AVERAGE, FILL, LEAVE_OUT, FileFacts, Progress, TableOptions, refuse_unused
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def read_several(
     `files`: names and bytes, or `GramFiles`.
     """
     arrays, frames, samples = dict[str, NDArray[Any]](), dict[str, Any](), dict[str, list[str]]()
+    grids = dict[str, Any]()  # kernels' rows for every pair, as they stand
     heeded = {"missing_view", "test"}.union(
         *(options_of(data, filename) for filename, data in files if isinstance(data, bytes))
     )
@@ -66,33 +68,46 @@ def read_several(
         path = PurePath(filename)
         called = path.name if path.suffix.lower() in _APART else path.stem
         stem = _free(called, {*frames, *(key.partition(".")[0] for key in arrays)})
-        arrays_here, named = _arrays_of(data, filename, gram_cells)
+        arrays_here, named, grid = _arrays_of(data, filename, gram_cells)
         if arrays_here is None:
-            frame = _frame_in(data, filename, alone, progress, read_frame)
+            frame = _frame_in(data, filename, alone, options.target, progress, read_frame)
             kernel = matrix_apart(frame, options.target if options.target in frame else None)
             if kernel is not None and len(kernel[2]) == kernel[1].shape[1]:  # alone, or with names of samples
                 arrays[stem] = kernel[0]
                 samples[stem] = [cell_text(each) for called in kernel[2][:1] for each in kernel[1][called]]
+                grids |= {stem: frame} if len(frame) != len(kernel[0]) else {}
             else:
                 frames[stem] = frame
         else:
             one = next(iter(arrays_here.values())) if len(arrays_here) == 1 else None
             samples[stem] = named
+            grids |= {} if grid is None else {stem: grid}
             arrays |= {stem: one} if one is not None else {f"{stem}.{key}": array for key, array in arrays_here.items()}
         progress(k / len(files))
     if not frames and not any(array.size > 1 for array in arrays.values()):
         raise DataError(f"{name} is made of {len(files)} files without a table: {listed([key for key, _ in files])}.")
+    labelled = {*map(len, frames.values()), *(len(array) for array in arrays.values() if array.ndim == 1)}
+    for stem, table in grids.items():
+        if len(table) in labelled:  # its rows are samples
+            del arrays[stem], samples[stem]
+            (arrays if isinstance(table, np.ndarray) else frames)[stem] = table
+    tables = [*frames.values(), *(array for array in arrays.values() if array.ndim)]
+    unnamed = _without_numbers_as_names(arrays, {*map(len, tables)})
     test = None if options.test is None else PurePath(options.test)
     pairs = _arrays.pairs_to_test([*arrays, *frames], () if test is None else (test.name, test.stem))
     held_out = _stacked(pairs, arrays, frames)
-    if not frames and len(arrays) == 1:  # a table without names
-        frames = {stem: npz.frame_of(array, stem).reset_index(drop=True) for stem, array in arrays.items()}
-        arrays.clear()
+    for stem, array in [*arrays.items()]:
+        gaps = array.ndim == 2 and array.dtype.kind == "f" and len(array) != array.shape[1] and np.isnan(array).any()
+        if gaps or (not frames and len(arrays) == 1):  # a table without names
+            frames[stem] = npz.frame_of(arrays.pop(stem), stem).reset_index(drop=True)
     order, notes = _in_one_order(arrays, samples)
+    notes += unnamed
     if not frames:
         made = _of_arrays(arrays, name)
         return replace(made, held_out=held_out, notes=(*made.notes, *notes, *_row_by_row(order)))
-    labels = [stem for stem, array in arrays.items() if array.ndim == 1 or array.dtype.kind in "US"]
+    labels = [
+        stem for stem, array in arrays.items() if array.ndim == 1 or array.shape[:1] == (1,) or array.dtype.kind in "US"
+    ]
     if len(labels) > 1:
         raise DataError(f"{listed(labels)} each hold one column: which of them are the labels is not clear.")
     kernels = _kernels({stem: array for stem, array in arrays.items() if stem not in labels})
@@ -104,6 +119,18 @@ def read_several(
     tests = tuple(frames) if len(frames) > 1 and len({tuple(frame.columns) for frame in frames.values()}) == 1 else ()
     facts = FileFacts(held_out=held_out, tests=(*tests, *pairs), grams=kernels, assumed=tuple(dict.fromkeys(notes)))
     return _of_frames(frames, arrays[labels[0]] if labels else None, name, options, progress, facts)
+
+
+def _without_numbers_as_names(arrays: dict[str, NDArray[Any]], lengths: Collection[int]) -> list[str]:
+    """Take the names 0, 1, ..., which pandas writes above what has none, from arrays of one row more than others."""
+    notes = list[str]()
+    for stem, array in arrays.items():
+        more = 0 < len(array) - 1 in lengths if array.ndim == 2 or array.dtype.kind == "U" else False
+        first = np.atleast_1d(array[0]) if more else np.array([])
+        if len(first) and all(is_number(str(each)) and float(each) == k for k, each in enumerate(first)):
+            arrays[stem] = array[1:]
+            notes.append(f"The first row of {stem} is taken to number its columns from 0, as pandas does.")
+    return notes
 
 
 def _in_one_order(arrays: dict[str, NDArray[Any]], samples: Mapping[str, list[str]]) -> tuple[list[str], list[str]]:
@@ -147,6 +174,8 @@ def _in_order(frame: pd.DataFrame, names: Sequence[str], notes: list[str]) -> pd
     wanted = [*map(_key, names)]
     for called in frame.columns if names else ():
         keys = frame[called].map(_key)
+        if called == _INDEX and _counted_otherwise([frame[called], names]):
+            continue
         if keys.is_unique and 2 * keys.isin(wanted).sum() > len(wanted):
             notes.append(f"Rows are matched by the column {called}.")
             return frame.drop(columns=called).set_axis(keys, axis=0).reindex(wanted).reset_index(drop=True)
@@ -166,30 +195,36 @@ def _free(stem: str, taken: set[str]) -> str:
     return next(name for name in chain([stem], (f"{stem} ({k})" for k in count(2))) if name not in taken)
 
 
-def _arrays_of(data: Any, filename: str, gram_cells: int) -> tuple[dict[str, Any] | None, list[str]]:
-    """Return the arrays in a file, or None for a table with names or words, and the names of its samples."""
+def _arrays_of(
+    data: Any, filename: str, gram_cells: int
+) -> tuple[dict[str, Any] | None, list[str], NDArray[Any] | None]:
+    """Return the arrays in a file, or None for a table with names or words, the names of its samples, and its rows
+    where these are pairs of samples."""
     if isinstance(data, GramFiles):
-        return {filename: data}, []
+        return {filename: data}, [], None
     form: Any = format_of(data, filename)
     if form in (npz, matlab, json):
-        return form.arrays_in(data, filename, gram_cells), []
+        return form.arrays_in(data, filename, gram_cells), [], None
     if form is arff or (form is None and table_format(data, filename)):
-        return None, []
+        return None, [], None
     labels = matrix.labels_in(data)
     if labels is not None:
-        return {filename: labels}, []
+        return {filename: labels}, [], None
     array, names = matrix.matrix_in(data)
-    return None if array is None else {filename: array}, names
+    pairs = None if array is None else of_pairs(npz.frame_of(array, filename))
+    if pairs is not None:
+        return {filename: pairs[0]}, [*map(cell_text, pairs[1]["sample"])], array
+    return None if array is None else {filename: array}, names, None
 
 
 def _frame_in(
-    data: bytes, filename: str, options: TableOptions, progress: Progress, read_frame: FrameReader
+    data: bytes, filename: str, options: TableOptions, target: str | None, progress: Progress, read_frame: FrameReader
 ) -> pd.DataFrame:
     form: Any = format_of(data, filename)
     if form is libsvm:
         return libsvm.frame_of(data, filename, (), _LABEL)
     if form in (arff, json):
-        return form.frame_of(data, filename, progress)[0].reset_index(drop=True)
+        return form.frame_of(data, filename, progress, replace(options, target=target))[0].reset_index(drop=True)
     frame, facts = read_frame(data, filename, options, progress)
     if facts.unnamed and _INDEX not in frame:
         frame = frame.rename(columns={frame.columns[0]: _INDEX})  # which is what pandas does not write above it
@@ -219,7 +254,9 @@ def _stacked(
                 f"{test} has no {column(str(lacking[0]))}, which {train} has: rows to test need all columns, the target"
                 " too. A table without the target can be predicted once a model is there."
             )
-        frames[train] = pd.concat([first, second[first.columns]], ignore_index=True)
+        stacked = frames[train] = pd.concat([first, second[first.columns]], ignore_index=True)
+        if _INDEX in stacked and first[_INDEX].is_unique and not stacked[_INDEX].is_unique:  # each numbers its own rows
+            frames[train] = stacked.drop(columns=_INDEX)
     if len(counts) > 1:
         counted = "; ".join(f"{train:,} to train on and {test:,} to test" for train, test in sorted(counts))
         raise DataError(f"The files have different numbers of rows: {counted}.")
@@ -252,12 +289,13 @@ def _of_frames(
     joined, parts, absent, notes = _joined(frames, options)
     held_out = joined.pop(_HELD_OUT).eq(True).to_numpy() if _HELD_OUT in joined else None
     if labels is not None:
-        if len(labels) != len(joined):
-            raise DataError(f"There are {len(labels):,} labels for {len(joined):,} rows: one for each is needed.")
-        joined[_LABEL] = labels
+        if labels.size != len(joined):
+            raise DataError(f"There are {labels.size:,} labels for {len(joined):,} rows: one for each is needed.")
+        joined[_LABEL] = labels.ravel()
         options = replace(options, target=options.target or _LABEL)
     elif len(parts) > 1 and options.target is None:
-        alone = [columns[0] for columns in parts.values() if len(columns) == 1]
+        beside = [[each for each in columns if not called_id(each)] for columns in parts.values()]
+        alone = [columns[0] for columns in beside if len(columns) == 1]
         called = [each for each in map(str, joined.columns) if each not in alone and target_name(each)]
         ends = {end for columns in parts.values() for end in (columns[0], columns[-1]) if end in called}
         meant = ends if called else alone
@@ -343,8 +381,12 @@ def _called(tables: Mapping[str, pd.DataFrame], once: Mapping[Any, pd.Series]) -
         for k, (stem, table) in enumerate(tables.items())
     }
     several = sum(len(columns) > 1 for columns in own.values()) > 1
+    counts = Counter(chain.from_iterable(own.values()))
     return {
-        stem: {c: f"{stem}: {c}" if several and len(columns) > 1 and c not in once else str(c) for c in columns}
+        stem: {
+            c: f"{stem}: {c}" if counts[c] > 1 or (several and len(columns) > 1 and c not in once) else str(c)
+            for c in columns
+        }
         for stem, columns in own.items()
     }
 
@@ -373,7 +415,7 @@ def _unmatched(frames: Mapping[str, pd.DataFrame]) -> str:
 
 def _about(frames: Mapping[str, pd.DataFrame]) -> list[str]:
     """Return the tables that describe others: they are called so, or a column holds the names of those of others."""
-    called = {stem: {*map(str, frame.columns)} for stem, frame in frames.items()}
+    called = {stem: {name for name in map(str, frame.columns) if not is_number(name)} for stem, frame in frames.items()}
     named = {stem: set().union(*(names for other, names in called.items() if other != stem)) for stem in called}
     return [
         stem
@@ -420,7 +462,10 @@ def _identifiers(frames: Mapping[str, pd.DataFrame]) -> dict[str, str]:
                 by_table[other] = shared
         if len(by_table) < len(frames):
             continue
-        if all(_tells_apart(frames[each][column]) for each, column in by_table.items()):
+        ids = [frames[each][column] for each, column in by_table.items()]
+        if _INDEX in by_table.values() and _counted_otherwise(ids):
+            continue
+        if all(map(_tells_apart, ids)):
             return by_table
         if called_id(str(called)) and not all(_same_rows(keys, frames[each][by_table[each]]) for each in by_table):
             where = next(each for each in by_table if not _tells_apart(frames[each][by_table[each]]))
@@ -442,6 +487,19 @@ def _may_match(name: Any, other: Any, keys: pd.Series) -> bool:
 def _tells_apart(cells: pd.Series) -> bool:
     keys = cells.map(_key)
     return bool(keys.is_unique and keys.ne("").all())
+
+
+def _counted_otherwise(columns: Sequence[Iterable[Any]]) -> bool:
+    """Whether each of some columns numbers as many rows, but one from 0, and another from 1."""
+    starts, counts = set[float](), set[int]()
+    for cells in columns:
+        texts = [*map(cell_text, cells)]
+        numbers = [*map(float, texts)] if all(map(is_number, texts)) else []
+        if not numbers or numbers != [numbers[0] + k for k in range(len(numbers))]:
+            return False
+        starts.add(numbers[0])
+        counts.add(len(numbers))
+    return starts == {0, 1} and len(counts) == 1
 
 
 def _same_rows(keys: pd.Series, cells: pd.Series) -> bool:

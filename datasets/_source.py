@@ -25,10 +25,11 @@ def read_source(source: str | os.PathLike[str]) -> tuple[bytes, str]:
         return _fetched(str(source), address[1].lower())
     path = Path(source)
     try:
+        path = path.expanduser()
         return path.read_bytes(), path.name
     except OSError as error:
         raise DataError(f"{shown(path)} cannot be read: {error.strerror or error}.") from None
-    except ValueError:  # a zero byte in its name
+    except (RuntimeError, ValueError):  # no such home, or a zero byte in its name
         raise DataError(f"{shown(path)} is no name of a file.") from None
 
 

@@ -121,6 +121,7 @@ BAD_CSV = [
     (b"a,y\n1,x\n2,\n", 'Every label in column "y" is "x"'),
     (b"a,y\n1,x\n2,x\n", 'Every label in column "y" is "x"'),
     (b"a,b\n1,2\n2,\n", "Every label"),
+    ("\n".join(",".join(f"w{n}{k}" for k in range(n)) for n in range(2, 15)).encode(), "nothing to predict"),
     (b"a,y\n1,x\n2,\x8f\n", "Row 3 of bad.csv is not UTF-8"),  # nor Windows-1252
     (b"a,y\n1,x\n2,\xff\x01\n", "Row 3 of bad.csv is not UTF-8"),
     (b'a,y\n1,"x\n', "cannot be read as a table"),

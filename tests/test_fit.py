@@ -102,6 +102,14 @@ def test_what_a_table_lacks_is_said_and_gaps_are_filled_in(file: Path) -> None:
         predicted(model, NewTable.of(table[["one", "colour"]]))
 
 
+@pytest.mark.parametrize("standardize", [True, False])
+def test_kernels_look_at_columns_by_their_names(standardize: bool, file: Path) -> None:
+    data = read_dataset(file, target="kind")
+    model = model_of(data, standardize, kernels='linear@one gauss:1@"colour=red",two')
+    assert estimator_of(model).kernel_names_[0] == "linear on one"
+    assert len(predicted(load_model(model_bytes(model), "m.skops"), NewTable.of(rows(4))).values) == 4
+
+
 def test_a_file_that_is_no_model_is_refused_and_never_run(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = model_of(read_dataset(file, target="kind"), kernels=KERNELS)
     content = model_bytes(model)

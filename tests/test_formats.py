@@ -48,9 +48,10 @@ def test_what_scikit_learn_writes_as_libsvm_text_is_read_as_it_reads_it(zero_bas
     assert np.array_equal(data.y > 0, labels > 0)
 
 
-def test_precomputed_kernels_of_libsvm_are_gram_matrices() -> None:
+@pytest.mark.parametrize("first", [0, 1])
+def test_precomputed_kernels_of_libsvm_are_gram_matrices(first: int) -> None:
     lines = (
-        f"{Y[i]} 0:{i + 1} " + " ".join(f"{j + 1}:{value!r}" for j, value in enumerate(row))
+        f"{Y[i]} 0:{i + first} " + " ".join(f"{j + 1}:{value!r}" for j, value in enumerate(row))
         for i, row in enumerate(K.tolist())
     )
     data = read("\n".join(lines), "kernel.txt")

@@ -223,6 +223,10 @@ def test_letters_are_read_in_the_encodings_people_have(coding: str) -> None:
         (["(3.5)", "4", "(12.25)", "0"], [-3.5, 4, -12.25, 0], ","),
         (["1.5D+01", "2.5D-01", "1.0D+00", "4.0d0"], [15, 0.25, 1, 4], ","),
         (['="12"', '="13"', "'14", "15"], [12, 13, 14, 15], ","),
+        (["USD 3", "US$4.5", "Rs. 12", "R$ 7"], [3, 4.5, 12, 7], ","),
+        (["3.50-", "- 4.5", "12", "1.25-"], [-3.5, -4.5, 12, -1.25], ","),
+        (["12 km/h", "9.5 km/h", "1 km/h", "0 km/h"], [12, 9.5, 1, 0], ","),
+        (["12°C", "9.5 °C", "1°C", "-3°C"], [12, 9.5, 1, -3], ","),
     ],
 )
 def test_numbers_are_read_as_people_write_them(cells: list[str], numbers: list[float], separator: str) -> None:
@@ -417,6 +421,11 @@ def test_the_first_column_is_the_target_where_it_alone_holds_words() -> None:
         ("a,class\n?,u\n2,v\n3,v\n", True),
         ("0,1,2,y\n" + "5,7,1,0\n6,8,2,1\n" * 2, True),  # as pandas writes columns without names
         ("1,2,3,yes\n" + "5,7,1,no\n6,8,2,yes\n" * 2, False),
+        ("0,1,2\n" + "5.5,7.1,1\n6.2,8.0,0\n" * 2, True),
+        ("0,1\n" + "5.5,1\n6.2,0\n" * 2, True),
+        ("0,1,2,3\n" + "5,7,9,2\n6,5,8,1\n5,7,7,3\n", True),
+        ("0,1,2,3\n" + "1,2,3,4\n2,3,4,5\n3,4,5,6\n4,5,6,7\n", False),  # a window that moves on
+        ("0,1,2,3\n" + "0,1,3,2\n0,2,1,3\n0,2,3,1\n", False),
     ],
 )
 def test_whether_the_first_row_holds_names_is_guessed_and_said(text: str, header: bool) -> None:
@@ -739,6 +748,33 @@ def test_letters_and_names_that_orange_uses_too_stay_what_they_are() -> None:
     for names in (["S#1", "S#2", "S#3"], ["C#4", "D#4", "D#5"], ["iS#1", "b", "class"]):
         lines = "".join(f"{i}.5\t{i % 3}\t{'uv'[i % 2]}\n" for i in range(20))
         assert [name for name, _, _ in table("\t".join(names) + f"\n{lines}").table.columns] == names
+
+
+@pytest.mark.parametrize("index", [None, "sample"])
+def test_row_numbers_below_what_rows_of_names_are_called_are_no_feature(index: str | None) -> None:
+    frame = pd.DataFrame(np.arange(24.0).reshape(8, 3) % 7, columns=pd.MultiIndex.from_product([["size"], [*"abc"]]))
+    frame["class", ""] = [*"uv"] * 4
+    found = table(frame.rename_axis(columns=["group", "part"], index=index).to_csv())
+    assert (found.feature_names, found.classes) == (("a", "b", "c"), ("u", "v"))
+
+
+def test_row_numbers_of_r_beside_one_column_are_no_feature() -> None:
+    with pytest.raises(DataError, match="it numbers the rows"):
+        table("x\n" + "".join(f"{i} {i * i % 7}.5\n" for i in range(1, 20)))
+
+
+def test_days_written_as_numbers_are_dates_and_ids_are_none() -> None:
+    days = pd.date_range("2010-01-31", periods=30, freq="37D").strftime("%Y%m%d")
+    frame = pd.DataFrame({"day": days, "place": [f"{int(day) + 7_000_000}" for day in days], "class": [*"uv"] * 15})
+    found = table(frame.to_csv(index=False))
+    assert found.feature_names == ("place",)
+    assert 'Column "day" is set aside: it holds dates, such as 20100131.' in found.notes
+
+
+def test_edges_of_a_graph_are_named_for_what_they_are_also_without_names() -> None:
+    edges = "".join(f"{i} {(i + k * k) % 30}\n" for i in range(30) for k in (1, 2, 3))
+    counts = "".join(f"{i} {i * 7 % 3}\n" for i in range(30) for _ in range(3))
+    assert [any("look like edges" in note for note in table(each).notes) for each in (edges, counts)] == [True, False]
 
 
 def test_a_file_of_geo_is_refused_with_what_to_do() -> None:

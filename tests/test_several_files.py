@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -212,6 +213,69 @@ def test_what_people_say_of_their_data_is_no_table(tmp_path: Path) -> None:
 )
 def test_row_numbers_beside_labels_are_no_feature(first: str | bytes, second: str, tmp_path: Path) -> None:
     assert is_the_table(read_dataset(written(tmp_path, x_dat=first, y_csv=second)))
+
+
+SERIES = pd.Series(WORDS)
+ONE_ROW = " ".join(map(str, Y)) + "\n"
+FROM_1 = SERIES.set_axis(range(1, N + 1)).rename("grade").to_csv()
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [SERIES.to_csv(), SERIES.to_csv(index=False), ONE_ROW, FROM_1, FROM_1.removeprefix(",")],
+    ids=["pandas", "pandas without numbers", "one row", "rows from 1", "R"],
+)
+@pytest.mark.parametrize("numbered", [True, False])
+@pytest.mark.parametrize("names", [("a", "b", "c"), (0, 1, 2)], ids=["names", "no names"])
+def test_labels_are_those_of_the_table_beside_them_however_both_are_written(
+    names: tuple[object, ...], numbered: bool, labels: str, tmp_path: Path
+) -> None:
+    samples = pd.DataFrame(X, columns=names).to_csv(index=numbered)
+    data = read_dataset(written(tmp_path, x_csv=samples, y_csv=labels))
+    assert len(data.y) == N
+    assert np.allclose(data.X, X)
+    assert np.array_equal(data.y > 0, np.equal(Y, max(Y)))
+
+
+def test_samples_of_a_kernel_are_numbered_from_0_or_from_1(tmp_path: Path) -> None:
+    numbered = pd.DataFrame(K, range(1, N + 1), [f"V{i}" for i in range(N)]).to_csv()
+    data = read_dataset(written(tmp_path, k_csv=numbered, y_csv=pd.Series(Y, name="class").to_csv()))
+    assert data.grams is not None
+    assert np.allclose(data.grams[0], K)
+    assert np.array_equal(data.y > 0, np.equal(Y, max(Y)))
+
+
+@pytest.mark.parametrize("write", [lambda grid: grid.to_csv(index=False), lambda grid: text(grid, fmt="%d")])
+def test_a_grid_with_a_label_for_each_row_is_no_kernel(write: Callable[[pd.DataFrame], str], tmp_path: Path) -> None:
+    grid = pd.DataFrame([(i, j, abs(i - j)) for i in range(8) for j in range(8)], columns=["row", "column", "apart"])
+    labels = "\n".join(["uv"[i % 3 % 2] for i in range(64)])
+    data = read_dataset(written(tmp_path, x_csv=write(grid), y_csv=labels))
+    assert data.grams is None
+    assert np.array_equal(data.X, grid)
+
+
+def test_values_missing_in_samples_without_names_are_missing_in_a_table(tmp_path: Path) -> None:
+    gaps = np.where(np.arange(3 * N).reshape(N, 3) == 7, np.nan, X)
+    files = written(tmp_path, x_csv=text(gaps), y_csv=text(Y, fmt="%d"))
+    assert read_dataset(files).X.shape == (N - 1, 3)
+    assert read_dataset(files, missing="fill").X.shape == (N, 3)
+
+
+@pytest.mark.parametrize("numbered", [True, False])
+def test_parts_that_pandas_wrote_each_with_its_row_numbers_or_none_are_stacked(numbered: bool, tmp_path: Path) -> None:
+    parts = {"train": slice(TRAINED), "test": slice(TRAINED, N)}
+    for part, rows_of in parts.items():
+        pd.DataFrame(X[rows_of]).to_csv(tmp_path / f"x_{part}.csv", index=numbered)
+        pd.Series(Y[rows_of]).to_csv(tmp_path / f"y_{part}.csv", index=numbered)
+    halves(read_dataset(tmp_path))
+
+
+def test_a_target_is_heeded_where_objects_of_json_may_be_rows_or_columns(tmp_path: Path) -> None:
+    samples = pd.DataFrame(X[:10].repeat(4, axis=1), index=[f"s{i}" for i in range(10)]).add_prefix("x")
+    path = written(tmp_path, x_json=samples.assign(grade=X[:10, 0]).to_json(), more_csv=text(X[10:20]))
+    data = read_dataset(path, target="grade")
+    assert np.allclose(data.y, X[:10, 0])
+    assert np.allclose(data.X, np.hstack([samples, X[10:20]]))
 
 
 def test_what_stands_beside_one_table_in_an_archive_is_no_table(tmp_path: Path) -> None:

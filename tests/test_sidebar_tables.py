@@ -92,9 +92,9 @@ def test_the_table_is_shown_and_its_heads_change_how_it_is_read(sidebar: Sidebar
     table = sidebar.data.table
     assert table.dialect.object == "semicolons, decimal comma, 60 rows"
     assert table.head.heads == [
-        ["age", "numbers", "number"],
-        ["smoker", "words", "words as 1 column"],
-        ["fee", "target", "target: numbers"],
+        ["age", "numbers", "number", "predict it", "leave it out"],
+        ["smoker", "words", "words as 1 column", "predict it", "leave it out"],
+        ["fee", "target", "target: numbers", "leave it out"],
     ]
     assert table.head.rows[0] == ("20", "no", "0,0")
 
@@ -113,6 +113,7 @@ def test_the_table_is_shown_and_its_heads_change_how_it_is_read(sidebar: Sidebar
     wish("age", "leave it out", "left out")
     assert sidebar.recipe.data.leave_out == ("age",)
     assert sidebar.recipe.data.dataset.feature_names == ("smoker=yes",)
+    assert table.head.heads[0][3:] == ["predict it", "use it"]
     wish("age", "use it", "number")
     wish("smoker", "predict it", "target: classes")
     assert sidebar.recipe.data.dataset.classes == ("no", "yes")

@@ -62,18 +62,18 @@ def looks(data: bytes) -> bool:
 
 def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
     """Read an ARFF file."""
-    frame, target, notes = frame_of(data, name, progress, options.encoding)
+    frame, target, notes = frame_of(data, name, progress, options)
     said = {} if target is None else {target: "target"}
     return dataset_from_frame(frame, options, name, FileFacts(assumed=notes, dialect="ARFF", said=said), progress)
 
 
 def frame_of(
-    data: bytes, name: str, progress: Progress, encoding: str | None = None
+    data: bytes, name: str, progress: Progress, options: TableOptions
 ) -> tuple[pd.DataFrame, str | None, tuple[str, ...]]:
     """Return the table in an ARFF file, the target if the file says it, and notes."""
     import pandas as pd
 
-    text, _, assumed = decode(data, name, encoding)
+    text, _, assumed = decode(data, name, options.encoding)
     notes = [*assumed]
     lines = text.splitlines()
     header = _header(lines, name)

@@ -49,9 +49,9 @@ def arrays_in(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]
     return _arrays(_held(data, name)[0], name, gram_cells)
 
 
-def frame_of(data: bytes, name: str, progress: Progress) -> tuple[pd.DataFrame, tuple[str, ...]]:
+def frame_of(data: bytes, name: str, progress: Progress, options: TableOptions) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return the table in a file, and notes."""
-    return _frame(_held(data, name)[0], name)
+    return _frame(_held(data, name, options.encoding)[0], name, options.target)
 
 
 def _arrays(held: Any, name: str, gram_cells: int) -> dict[str, NDArray[Any]] | None:

@@ -83,11 +83,11 @@ def _lines(data: bytes, name: str, progress: Progress) -> tuple[list[str], list[
 
 def _precomputed(rows: Sequence[_Pairs], gram_cells: int) -> Array | None:
     """Return the kernel of rows that begin with their number, as LIBSVM's -t 4 wants; None where they hold features."""
-    n = len(rows)
+    n, first = len(rows), 0 if rows[0][1][:1] == [0.0] else 1
     if (
         n < FEWEST
         or n * n > gram_cells
-        or any(values[:1] != [k] or columns[0] or max(columns) > n for k, (columns, values) in enumerate(rows, 1))
+        or any(values[:1] != [k] or columns[0] or max(columns) > n for k, (columns, values) in enumerate(rows, first))
     ):
         return None
     kernel = np.zeros((n, n + 1))

@@ -19,7 +19,8 @@ from mklviz.limits import LIMITS
 from .._bounds import check_shape, reading
 from .._cells import is_number
 from .._dataset import Array, DataError, Dataset
-from .._symmetric import FEWEST, mirrored, of_pairs, symmetric, without_labels
+from .._header import numbers_columns
+from .._symmetric import FEWEST, mirrored, symmetric, without_labels
 from .._table_options import Progress, TableOptions
 
 SUFFIXES = (".mtx",)
@@ -61,18 +62,16 @@ def matrix_in(data: bytes) -> tuple[Array | None, list[str]]:
 
     None where it holds words. Names are left out of a square one alone: above others they name columns.
     """
-    import pandas as pd
-
     if data.startswith(_MARKET):
         return _market(data), []
     rows = rows_in(data)
+    if len({*map(len, rows)}) == 1 and numbers_columns([*zip(*rows, strict=True)]):
+        rows = rows[1:]
     body = _without_names(rows)
     matrix = _numbers(body)
     if matrix is not None and len(matrix) == matrix.shape[1]:
         return matrix, [row[0] for row in rows[-len(body) :]] if len(body[-1]) < len(rows[-1]) else []
-    numbers = _numbers(rows)
-    pairs = None if numbers is None else of_pairs(pd.DataFrame(numbers))
-    return (numbers, []) if pairs is None else (pairs[0], [*map(str, pairs[1]["sample"])])
+    return _numbers(rows), []
 
 
 def _market(data: bytes) -> Array:

@@ -17,7 +17,6 @@ from mklviz.learn.classifier import MKLClassifier
 from mklviz.learn.regressor import MKLRegressor
 from mklviz.quoting import listed
 from mklviz.recipe.new_samples import Columns, Predictions
-from mklviz.typing import Array
 
 _OWN = (MKLClassifier, MKLRegressor)
 
@@ -40,11 +39,14 @@ class TableFeatures(TransformerMixin, BaseEstimator):
         spelling = written.pop("spelling", {})
         return Columns(tuple(self.names), np.asarray(self.fill), self.target, TableOptions.checked(**written), spelling)
 
-    def transform(self, X: Any) -> Array:
-        """Return the features (n, d)."""
-        if not hasattr(X, "columns"):
-            return np.asarray(X, dtype=np.float64)
-        return self.columns.read(NewTable.of(X, options=self.columns.options, spelling=self.columns.spelling))[0]
+    def transform(self, X: Any) -> Any:
+        """Return the features, a DataFrame (n, d) by whose names kernels can be said to look at some of them."""
+        import pandas as pd
+
+        columns = self.columns
+        if hasattr(X, "columns"):
+            X = columns.read(NewTable.of(X, options=columns.options, spelling=columns.spelling))[0]
+        return pd.DataFrame(np.asarray(X, dtype=np.float64), columns=list(self.names))
 
 
 def model_of(data: Dataset, standardize: bool = True, **options: Any) -> Any:
@@ -59,7 +61,7 @@ def model_of(data: Dataset, standardize: bool = True, **options: Any) -> Any:
     read = columns.options
     written = {"na": [*read.na], "decimal": read.decimal, "thousands": read.thousands, "spelling": {**columns.spelling}}
     features = TableFeatures(list(columns.names), columns.fill, columns.target, written)
-    steps = [features, StandardScaler()] if standardize else [features]
+    steps = [features, StandardScaler().set_output(transform="pandas")] if standardize else [features]
     if data.task == "regression":
         model: Any = make_pipeline(*steps, MKLRegressor(**options))
         if standardize:

@@ -145,8 +145,8 @@ const KINDS = {
 
   table(say) {
     const table = make("table"), node = make("div", "cells", { tabIndex: 0, role: "region" }, table)
-    const head = (part, [column, kind, became]) => {
-      const offers = [became, ...part.offers].map((offer) => make("option", "", {}, offer))
+    const head = ([column, kind, became, ...wishes]) => {
+      const offers = [became, ...wishes].map((offer) => make("option", "", {}, offer))
       const wish = make("select", "", { title: became, ariaLabel: column }, ...offers)
       wish.addEventListener("change", () => {
         if (wish.selectedIndex) say({ column, wish: wish.value })
@@ -156,7 +156,7 @@ const KINDS = {
     }
     return { node, show: (part) => {
       put(node, "aria-label", part.label)
-      const names = make("tr", "", {}, ...part.heads.map((each) => head(part, each)))
+      const names = make("tr", "", {}, ...part.heads.map(head))
       const cells = (row) => row.map((textContent, k) => make("td", part.heads[k]?.[1] ?? "", { textContent }))
       table.replaceChildren(names, ...part.rows.map((row) => make("tr", "", {}, ...cells(row))))
     } }

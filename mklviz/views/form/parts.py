@@ -115,19 +115,18 @@ class Reasons(FormPart):
 class TableHead(FormPart):
     """The first rows of a table, under heads that say what each column became and offer something else.
 
-    `heads`: for each column its name, the kind that colours it, and what it became; `offers`: what a person may ask of
-    a column, by its label; `asked`: the last such wish, a column's name and what is wanted of it.
+    `heads`: for each column its name, the kind that colours it, what it became, and what a person may ask of it;
+    `asked`: the last such wish, a column's name and what is wanted of it.
     """
 
-    kind, shown = "table", ("label", "heads", "rows", "offers")
+    kind, shown = "table", ("label", "heads", "rows")
     heads = param.List(default=[])
     rows = param.List(default=[])
-    offers = param.List(default=[])
     asked = param.Tuple(default=("", ""), length=2)
 
     def answer(self, message: Mapping[str, Any]) -> None:
         name, wish = message.get("column"), message.get("wish")
-        if wish in self.offers and any(name == head[0] for head in self.heads):
+        if any(name == head[0] and wish in head[3:] for head in self.heads):
             self.param.update(asked=(name, wish))
             self.asked = ("", "")
 

@@ -49,7 +49,7 @@ class TableChoices(param.Parameterized):
         super().__init__()
         self._showing, self._read = False, TableOptions()
         self.dialect = note()
-        self.head = TableHead(label="The first rows of the table", offers=[PREDICT, LEAVE, USE])
+        self.head = TableHead(label="The first rows of the table")
         self.target = Select(label="target", description="The column that is predicted")
         self.header = Switch(label="First row holds column names")
         self.missing = Select(label="missing values", visible=False)
@@ -100,7 +100,10 @@ class TableChoices(param.Parameterized):
             self._showing = False
         self.filling.visible, self.head.visible = self.missing.visible, True
         say(self.dialect, summary.dialect)
-        self.head.param.update(heads=[list(each) for each in summary.columns[:MOST_SHOWN]], rows=list(summary.first))
+        heads = [
+            [name, kind, became, *_wishes(name, kind, read)] for name, kind, became in summary.columns[:MOST_SHOWN]
+        ]
+        self.head.param.update(heads=heads, rows=list(summary.first))
         summed = f"What was done to the table ({len(summary.done)})"
         self.done.param.update(summary=summed, items=list(summary.done), visible=bool(summary.done))
 
@@ -146,6 +149,12 @@ class TableChoices(param.Parameterized):
     def _ask(self, *_: Any) -> None:
         if not self._showing:
             self.asked += 1
+
+
+def _wishes(name: str, kind: str, read: TableOptions) -> list[str]:
+    """Return what a person may ask of a column."""
+    other = [USE] if name in read.leave_out else [LEAVE] if kind in ("target", "numbers", "words") else []
+    return other if kind == "target" else [PREDICT, *other]
 
 
 class FileReading:
