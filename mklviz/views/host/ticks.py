@@ -9,7 +9,6 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
-from functools import partial
 from itertools import chain
 from time import monotonic, thread_time
 from typing import Protocol
@@ -76,16 +75,12 @@ async def carry_out(document: Document, work: Iterable[Iterator[None]]) -> None:
 
 
 def in_parts(parts: Iterator[None]) -> None:
-    """Do work on this page: all of it at once, or, where the page is sent later or stands already, part by part."""
-    document, later = state.curdoc, _PUT_OFF.get()
-    context = None if document is None else document.session_context
-
-    if later is not None:
-        later.append(parts)
-    elif context is None or context.session is None:
+    """Do work on the page that is being built: at once, or part by part where whoever builds it waits for that."""
+    later = _PUT_OFF.get()
+    if later is None:
         deque(parts, maxlen=0)
     else:
-        document.add_next_tick_callback(partial(carry_out, document, [parts]))
+        later.append(parts)
 
 
 SHARE = 0.25  # of a core may go into the frames of all pages

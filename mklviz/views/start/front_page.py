@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from mklviz.views.explorer.page import CURVE, EXPLORE, RUNS, SECTIONS, START, Fr
 from mklviz.views.explorer.shell import Shell
 from mklviz.views.form.inputs import follow
 from mklviz.views.host.page_session import follow_session, page_language
-from mklviz.views.host.panel_setup import models_on, served
+from mklviz.views.host.panel_setup import served
 from mklviz.views.host.ticks import in_parts
 from mklviz.views.links import FOLLOW, GIVEN, RACE_KEY
 from mklviz.views.links.link import PAGE, names_a_race, query_value
@@ -90,12 +91,10 @@ class FrontPage:
 
     def turn(self, section: str, words: Mapping[str, str]) -> None:
         """Open a section; `words` say which lesson or claim, or that a table of one's own is to be opened."""
-        in_parts(self._turn(section, words))
-
-    def _turn(self, section: str, words: Mapping[str, str]) -> Iterator[None]:
-        yield from self._open(section, words)
-        if self.explorer is not None:
-            self.explorer.start()
+        with pn.io.hold(policy="collect"):  # one message
+            deque(self._open(section, words), maxlen=0)
+            if self.explorer is not None:
+                self.explorer.start()
 
     def _open(self, section: str, words: Mapping[str, str], builds: bool = False) -> Iterator[None]:
         """Open a section, part by part where the dashboard is to be built for it."""
@@ -113,7 +112,6 @@ class FrontPage:
         controls = [self.explorer.controls] if self.explorer.open() else []
         self.explorer.set_dark(self.frame.session.theme.dark)
         self._show(section, words)
-        yield from models_on(self._page, self.explorer.main, *controls)
         self._main.objects, self._page.sidebar = [self.explorer.main], controls
 
     def _show(self, section: str, words: Mapping[str, str]) -> None:
