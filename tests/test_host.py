@@ -81,6 +81,7 @@ from mklviz.views.host.panel_setup import (
     answer_on_event_loop,
     answer_with_lock,
     configure,
+    forget_params,
     import_nothing_for_component_files,
     never_busy,
     remember_defaults,
@@ -90,6 +91,7 @@ from mklviz.views.host.panel_setup import (
     tell_once,
 )
 from mklviz.views.host.ticks import Polling, Ticks
+from mklviz.views.session.session import Session
 
 VIEWS = Path(mklviz.views.__file__).parent
 HOST = VIEWS / "host"
@@ -179,14 +181,25 @@ def test_the_theme_remembers_what_it_gives_to_a_class() -> None:
         assert MaterialDesign._get_modifiers(kind(), MuiDefaultTheme()) == second
 
 
-@rests_on("Param has no_instance_params, and Panel changes no Params of these.", "views/host/panel_setup.py")
-def test_the_parts_of_all_pages_share_their_params() -> None:
+@rests_on("Param has no_instance_params, and copies a Param of an object when it is set.", "views/host/panel_setup.py")
+def test_parts_of_a_page_keep_no_copies_of_params_and_what_is_bound_follows_the_object() -> None:
     share_params()
-    for one in (pn.Column("a"), Markup("b"), Form(), Note()):
+    for one in (Markup("b"), Form(), Note()):
         shown(one) if isinstance(one, pn.viewable.Viewable) else one.describe()
         assert not one._param__private.params
         assert all(one.param[name] is type(one).param[name] for name in one.param)
     assert pmui.Tabs(("a", "b")).param.active is not pmui.Tabs.param.active  # whose bounds are those of its tabs
+    pane = pn.pane.HTML("before")
+    column, bound = pn.Column(pane), pn.bind(str.upper, pane.param.object)
+    assert pane._param__private.params
+    shown(column)
+    forget_params([column])
+    assert not column._param__private.params
+    assert not pane._param__private.params
+    pane.object = "after"
+    assert (bound(), pane.param.object.owner) == ("AFTER", pane)
+    session = Session()
+    assert session.param.cursor.owner is session
 
 
 @rests_on("extra_resources adds the files that classes bring along.", "views/host/panel_setup.py")

@@ -98,8 +98,9 @@ class _InTurn(DocHandler):
         """Build the page part by part, before any of it is sent."""
         with put_off() as parts:
             session = await super().get_session()
-        await give_way()
-        await session.with_document_locked(carry_out, session.document, parts)
+        if parts:  # of a new session, which nobody else has locked
+            await give_way()
+            await session.with_document_locked(carry_out, session.document, parts)
         return session
 
 
@@ -123,7 +124,7 @@ class GarbageCollection:
     for good, until nothing is drawn or that cannot be put off: to look through fifty pages takes half a second.
     """
 
-    put_off_for = 600.0  # seconds, at most
+    put_off_for = 120.0  # seconds, at most
     frame_rate = FRAME_RATE
 
     def __init__(self) -> None:

@@ -88,10 +88,11 @@ class FiguresAhead:
     def tick(self, now: float) -> None:
         """Build the missing figures; call it while there is no race."""
         if not self._sidebar.blocked and now - self._touched_at > IDLE:
+            touched_at, self._touched_at = self._touched_at, math.inf  # once, until something is touched
             recipe = self._sidebar.recipe
             solvers = [choice.make(recipe.split.seed) for choice in recipe.solvers]
-            if self._figures.prepare(solvers, recipe.problem.regularizer):
-                self._touched_at = math.inf  # until something is touched
+            if not self._figures.prepare(solvers, recipe.problem.regularizer):
+                self._touched_at = touched_at
 
 
 # The end of a lesson: when its race has ended, the answer is computed in a thread and shown beside the guess.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import cache, partial, wraps
 from itertools import chain
 from traceback import extract_tb
@@ -80,6 +80,7 @@ def served(page: pmui.Page) -> Iterator[None]:
     page.server_doc(document)
     yield from models_on(page, *chain.from_iterable(parts.values()))
     page.param.update(**parts)
+    forget_params(chain.from_iterable(parts.values()))
 
 
 def models_on(page: pmui.Page, *parts: Any) -> Iterator[None]:
@@ -278,15 +279,29 @@ def remember_files() -> None:
 
 @cache
 def share_params() -> None:
-    """Let the parts of all pages share what is known of their Params; done once per process.
+    """Let our parts of all pages share what is known of their Params; done once per process.
 
-    Each part would have a copy of all of its Params, whose bounds and options no page changes: of the memory that a
-    page takes a quarter.
+    Each would have a copy of all of its Params, whose bounds and options no page changes. What others may bind to, a
+    session or a view, keeps its copies: they say whose they are.
     """
-    known = {pn.Column, pn.Row, pn.Spacer, pn.pane.HTML, pn.pane.Bokeh}
     for kind in _descendents(Parameterized):
-        if kind in known or kind.__module__.startswith("mklviz.views."):
+        module = kind.__module__
+        if module.startswith("mklviz.views.") and module not in _BOUND and not issubclass(kind, pn.viewable.Viewer):
             no_instance_params(kind)
+
+
+_BOUND = ("mklviz.views.session.session",)
+_BOXES = {pn.Column, pn.Row, pn.Spacer, pn.pane.HTML, pn.pane.Bokeh}
+
+
+def forget_params(parts: Iterable[Any]) -> None:
+    """Drop the copies of Params that Panel's plain parts made, and make again when one of them is set.
+
+    With those of our own parts they take a quarter of a page's memory.
+    """
+    for part in parts:
+        for plain in part.select(lambda each: type(each) in _BOXES):
+            plain._param__private.params.clear()
 
 
 _PACKAGES = ("mklviz", "panel", "panel_material_ui")

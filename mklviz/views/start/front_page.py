@@ -109,10 +109,10 @@ class FrontPage:
         self.explorer = Explorer(frame=self.frame, section=section, shell=shell, sidebar=sidebar)
         yield
         self.explorer.turn_to_tabs = lambda: self._show(EXPLORE, {})
-        controls = [self.explorer.controls] if self.explorer.open() else []
+        if self.explorer.open():
+            self._page.sidebar = [self.explorer.controls]
         self.explorer.set_dark(self.frame.session.theme.dark)
         self._show(section, words)
-        self._main.objects, self._page.sidebar = [self.explorer.main], controls
 
     def _show(self, section: str, words: Mapping[str, str]) -> None:
         """Bring the dashboard, where there is one, to what is open."""
@@ -130,6 +130,7 @@ class FrontPage:
             self.explorer.open_lesson(words["scenario"])
         if words.get("claim"):
             self.explorer.open_claim(words["claim"])
+        self._main.objects = [self.explorer.main]  # what was asked for stands there when a browser draws it
 
     def _show_drawer(self, explores: bool) -> None:
         """Fold the controls away where there is no race to be set up, and bring them back as they were."""
