@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -14,8 +15,10 @@ from _stores import growing, unfinished
 from _waits import wait_for
 
 import mklviz as mv
+from mklviz.cli import main
 from mklviz.engine import Race, make_solver
 from mklviz.engine.race import BRANCH_DASH
+from mklviz.engine.task import Helpers
 from mklviz.errors import MklvizError, ProblemError, UnsupportedProblem
 from mklviz.recipe import Recipe, SolverChoice
 from mklviz.recipe.recorded import RecordedRace, head_for, left_of
@@ -101,16 +104,17 @@ def test_of_data_of_one_s_own_only_a_digest_and_their_file_s_name_are_kept(store
     assert mv.resume(run.id, data=own).finished
 
 
-def cut_off(store: Store, solver: str = "silp") -> tuple[str, mv.Trace]:
+def cut_off(store: Store, solver: str = "silp", steps: int = 6, **options: float) -> tuple[str, mv.Trace]:
     """A run in the store that was left in the middle."""
-    recipe = RECIPE.changed(solvers=[SolverChoice(solver)])
+    recipe = RECIPE.changed(solvers=[SolverChoice(solver, options)])
     prepared = recipe.prepare()
     race = recipe.race(prepared)
     recorded = RecordedRace(race, head_for(recipe, "command line"), prepared)
-    race.step(6)
     trace = race.traces[solver]
-    wait_for(lambda: len(trace) >= 6)
-    wait_for(lambda: race.status == "paused")
+    if steps:
+        race.step(steps)
+        wait_for(lambda: len(trace) >= steps)
+        wait_for(lambda: race.status == "paused")
     recorded._recording.close()
     return recorded.ids[solver], trace
 
@@ -140,6 +144,7 @@ def test_the_run_of_a_recipe_that_was_left_is_found_whatever_its_stop_rules(stor
     asked = RECIPE.changed(gap=1e-3)
     assert left_of(store, asked) is None
     run_id, _ = cut_off(store)
+    cut_off(store, steps=0)
     for solver in (None, SolverChoice("silp")):
         found = left_of(store, asked, solver)
         assert found is not None
@@ -158,6 +163,22 @@ def test_the_run_of_a_recipe_that_was_left_is_found_whatever_its_stop_rules(stor
     reset()
     with pytest.raises(MklvizError, match="is going on, or its process ended less than 30 s ago"):
         left_of(open_store(), asked)
+
+
+def test_the_command_line_goes_on_with_the_same_options_and_the_threads_that_are_asked_for(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, before = cut_off(store, "level", lam=0.5)
+    assert left_of(store, RECIPE, SolverChoice("level")) is None
+    helpers, kept = Mock(wraps=Helpers), list[int]()
+    monkeypatch.setattr("mklviz.engine.run.Helpers", helpers)
+    monkeypatch.setattr("mklviz.cli.race.warm_up", lambda *_: kept.append(len(store.runs())))
+    assert main(["run", "--data", "two_moons", "--resume", "--threads", "2"]) == 0
+    again = store.runs()[0]
+    assert kept == [1]  # a run that is killed while its solver is compiled leaves nothing
+    assert again.label == f"Level from step {before.best_index} of Level"
+    assert Recipe.from_json(again.recipe).solvers == (SolverChoice("level", {"lam": 0.5}),)
+    assert [call.args[0] for call in helpers.call_args_list] == [2]
 
 
 def test_another_solver_may_go_on_and_one_that_cannot_says_why(store: Store) -> None:

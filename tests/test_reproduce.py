@@ -49,7 +49,8 @@ from mklviz.reproduce.recorded import recorded_answers
 from mklviz.reproduce.statements import how_many_text, stated_answers
 from mklviz.reproduce.texts import contrary_text, measured_text, row_texts
 from mklviz.reproduce.verdicts import DOES_NOT, PARTLY, REPRODUCES, UNKNOWN, UNTESTABLE
-from mklviz.sweeps import Sweep
+from mklviz.sweeps import Sweep, SweepRun
+from mklviz.sweeps.member import MemberOutcome
 from mklviz.views.chart.description import PointMark
 from mklviz.views.chart.svg import drawing
 from mklviz.views.explorer.claim_card import claim_chart, claim_height, claim_signs, claim_tables
@@ -288,6 +289,23 @@ def test_a_claim_is_solved_once_answered_by_both_rules_and_kept(
     assert (first.missing, second) == (0, answer)
     sweeps = {sweep.key for rule in TINY.rules for claim in (TINY, longer) for sweep in claim.sweeps(rule, True)}
     assert {run.sweep for run in store.runs("made:sweep")} == sweeps
+
+
+def test_ctrl_c_while_variations_are_solved_loses_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[SweepRun] = []
+
+    def followed(run: SweepRun, _: object) -> None:
+        begun.append(run)
+        if len(begun) > 1:
+            raise KeyboardInterrupt
+        run._known = {member.key: MemberOutcome(member.key, "converged", svm_solves=9) for member in run.members}
+
+    monkeypatch.setattr(answering, "follow", followed)
+    doubted = replace(TINY, name="doubted", decided_by=MoreThan(2.0), variations={"another C": "C=7"})
+    answers = reproduce([TINY, doubted, TINY], open_store(tmp_path / "store"), workers=1)
+    assert [next(answers).claim.name for _ in range(3)] == ["tiny", "doubted", "tiny"]
+    with pytest.raises(KeyboardInterrupt):
+        next(answers)
 
 
 @pytest.mark.full

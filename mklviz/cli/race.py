@@ -207,7 +207,8 @@ def _solve_race(arguments: argparse.Namespace, one: bool, client: Any = None) ->
     with on_workers(client):
         prepared = recipe.prepare(progress=Building())
     if left is not None:
-        recipe = replace(recipe, solvers=[SolverChoice(left.solver)] if not named else recipe.solvers)
+        usual = SolverChoice(left.solver).make(recipe.split.seed).options()
+        recipe = replace(recipe, solvers=[SolverChoice(left.solver, dict(left.options.items() - usual.items()))])
     elif not named and one:
         recipe = recipe.recommended(prepared)
     elif not named:
@@ -215,9 +216,10 @@ def _solve_race(arguments: argparse.Namespace, one: bool, client: Any = None) ->
         if why:
             print(f"mklviz: {one_line(why)}", file=sys.stderr)
     if left is None:
+        head = head_for(recipe, MADE_BY, arguments.scenario or "")
         race = recipe.race(prepared, threads=arguments.threads)
     else:
-        race, recorded = go_on(store, left, recipe, prepared, MADE_BY)
+        race, head = go_on(store, left, recipe, prepared, MADE_BY, threads=arguments.threads)
         tell_what_is_repeated(left, race)
     if client is not None:
         bank = prepared.problem.bank
@@ -233,8 +235,7 @@ def _solve_race(arguments: argparse.Namespace, one: bool, client: Any = None) ->
             f" {counted(problem.m, problem.noun)}"
         )
         sys.stdout.flush()
-    if left is None:
-        recorded = RecordedRace(race, head_for(recipe, MADE_BY, arguments.scenario or ""), prepared, store=store)
+    recorded = RecordedRace(race, head, prepared, store=store)
     complete = watch(race, outputs.keep_up)
     tell_race(race, recipe, prepared, recorded, complete, arguments.json)
     written = outputs.finish(race) and recorded.kept

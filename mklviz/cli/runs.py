@@ -18,7 +18,7 @@ from mklviz.cli.race import tell_race, tell_what_is_repeated
 from mklviz.errors import MklvizError
 from mklviz.numbers import counted
 from mklviz.quoting import named, one_line
-from mklviz.recipe.recorded import resume_run
+from mklviz.recipe.recorded import RecordedRace, resume_run
 from mklviz.record.history import COLUMNS, WORDS, run_named, short_id, texts_of
 from mklviz.record.run_facts import number
 from mklviz.record.store import Store, StoredRun
@@ -101,11 +101,12 @@ def _resume(store: Store, arguments: argparse.Namespace) -> int:
     own = read_own_data(arguments)
     if arguments.data and own is None:
         raise MklvizError(f"There is no file {named(arguments.data)}; data with a name need no --data here.")
-    race, recipe, prepared, recorded = resume_run(
+    race, recipe, prepared, head = resume_run(
         store, matching[0], MADE_BY, arguments.solver or "", own, progress=Building()
     )
     tell_what_is_repeated(matching[0], race)
     warm_up(prepared.problem, [run.solver for run in race.runs.values()])
+    recorded = RecordedRace(race, head, prepared, store=store)
     complete = watch(race, lambda _: None)
     tell_race(race, recipe, prepared, recorded, complete, arguments.json)
     return code_of(race.traces.values(), recipe, complete) or (0 if recorded.kept else BAD_INPUT)

@@ -305,15 +305,16 @@ class Race:
         rules: Sequence[StopRule] | None = None,
         pace: float = 0.0,
         taken: Container[str] = (),
+        threads: int = 1,
     ) -> Race:
         """Return a race of one run, ready to start, which goes on from the best iterate of a recorded run.
 
         Its trace says so in `origin`, and counts steps, SVM solves and seconds on from there; what the recorded run had
         proved stays proved.
 
-        `problem`: that of the recorded run, posed anew; `rules`, `pace`: as for a race; `taken`: keys that the run must
-        not have. Raises `UnsupportedProblem` if the solver cannot go on from there, with the reason, and `MklvizError`
-        if nothing was recorded yet, or the problem has other kernels or samples.
+        `problem`: that of the recorded run, posed anew; `rules`, `pace`, `threads`: as for a race; `taken`: keys that
+        the run must not have. Raises `UnsupportedProblem` if the solver cannot go on from there, with the reason, and
+        `MklvizError` if nothing was recorded yet, or the problem has other kernels or samples.
         """
         origin = origin_of(trace, trace.label, trace.first_step + trace.best_index)
         if trace.best.weights.shape != (problem.m,) or len(trace.best.dual) != problem.n:
@@ -323,7 +324,8 @@ class Race:
             )
         start = branch_start(problem, solver, trace, origin.step)
         key, named = _branch_name(solver, origin, taken)
-        race = cls(problem, [named], rules, pace, start=trace.best_start if problem.convex else start, origin=origin)
+        start = trace.best_start if problem.convex else start
+        race = cls(problem, [named], rules, pace, threads=threads, start=start, origin=origin)
         race.runs = dict.fromkeys([key], *race.runs.values())
         return race
 

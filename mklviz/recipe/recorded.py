@@ -139,22 +139,20 @@ def recipe_of(run: StoredRun, data: Dataset | None = None) -> Recipe:
 
 
 def left_of(store: Store, recipe: Recipe, solver: SolverChoice | None = None) -> StoredRun | None:
-    """Return the newest run of a recipe, whatever its stop rules, if it was cut off or stopped after a step or more.
+    """Return the newest run of a recipe, whatever its stop rules, if it was cut off or stopped.
 
-    `solver`: None for any. Raises `MklvizError` where that run is going on.
+    Those that were so before their first step do not count. `solver`: with its options; None for any. Raises
+    `MklvizError` where that run is going on.
     """
+    options = {} if solver is None else solver.make(recipe.split.seed).options()
     for run in store.runs():
-        if recipe.data.source not in run.recipe:
+        if recipe.data.source not in run.recipe or (not run.steps and run.status in (CUT_OFF, "stopped")):
             continue
         with suppress(MklvizError):  # of another version, for example
             if replace(recipe_of(run), solvers=recipe.solvers, stop=recipe.stop) != recipe:
                 continue
-            if solver is not None and (run.solver, run.options) != (
-                solver.name,
-                {**run.options, **dict(solver.options)},
-            ):
-                continue
-            break
+            if solver is None or (run.solver, run.options) == (solver.name, options):
+                break
     else:
         return None
     if run.status == "running":
@@ -162,21 +160,20 @@ def left_of(store: Store, recipe: Recipe, solver: SolverChoice | None = None) ->
             f"The run {short_id(run.id)} of this recipe is going on, or its process ended less than"
             f" {CUT_OFF_SECONDS:.0f} s ago: ask again then."
         )
-    return run if run.steps and run.status in (CUT_OFF, "stopped") else None
+    return run if run.status in (CUT_OFF, "stopped") else None
 
 
 def go_on(
-    store: Store, run: StoredRun, recipe: Recipe, prepared: Prepared, made_by: str, solver: str = ""
-) -> tuple[Race, RecordedRace]:
+    store: Store, run: StoredRun, recipe: Recipe, prepared: Prepared, made_by: str, solver: str = "", threads: int = 1
+) -> tuple[Race, RunHead]:
     """Return a race with one run, not yet started, that goes on from a stored one, maybe with another `solver`."""
     trace = store.trace(run.id)
     made = make_solver(solver, seed=recipe.split.seed) if solver else make_solver(run.solver, **trace.options)
     taken = [other.key for other in store.runs(f"race:{run.race}")]
-    race = Race.going_on(prepared.problem, trace, made, recipe.stop.rules(recipe.convex), taken=taken)
+    race = Race.going_on(prepared.problem, trace, made, recipe.stop.rules(recipe.convex), taken=taken, threads=threads)
     for grown in race.traces.values():
         grown.recipe = recipe.to_json()
-    head = RunHead(run.race, run.words, run.data, run.name, run.lesson, made_by, run.owner)
-    return race, RecordedRace(race, head, prepared, store=store)
+    return race, RunHead(run.race, run.words, run.data, run.name, run.lesson, made_by, run.owner)
 
 
 def resume_run(
@@ -186,9 +183,9 @@ def resume_run(
     solver: str = "",
     data: Dataset | None = None,
     progress: Callable[[float], None] | None = None,
-) -> tuple[Race, Recipe, Prepared, RecordedRace]:
-    """Prepare all that goes on from a stored run: the race, not yet started, its recipe and problem, its recording."""
+) -> tuple[Race, Recipe, Prepared, RunHead]:
+    """Prepare all that goes on from a stored run: the race, not yet started, its recipe, problem, and head."""
     recipe = recipe_of(run, data)
     prepared = recipe.prepare(progress=progress)
-    race, recorded = go_on(store, run, recipe, prepared, made_by, solver)
-    return race, recipe, prepared, recorded
+    race, head = go_on(store, run, recipe, prepared, made_by, solver)
+    return race, recipe, prepared, head

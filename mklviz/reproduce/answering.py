@@ -140,6 +140,7 @@ def _row(claim: PaperClaim, title: str, published: float, by_paper_rule: Estimat
 
 
 # Answer claims: all their sweeps are solved in one queue, so that no core waits for the end of a claim's last run.
+# Variations follow when a claim is answered, one sweep after another.
 
 
 def reproduce(
@@ -175,17 +176,20 @@ def reproduce(
             solve(sweep)
         return known[sweep]
 
-    chosen = [*claims]
-    testable = [(claim, rule) for claim in chosen if not claim.untestable for rule in claim.rules]
+    left = [*claims]
+    testable = [(claim, rule) for claim in left if not claim.untestable for rule in claim.rules]
     sweeps = [sweep for claim, rule in testable for sweep in claim.sweeps(rule, quick)]
     with engine:
         try:
             if sweeps:
                 solve(*sweeps)
+            while left:
+                answer = answer_from(left[0], solved, quick)
+                del left[0]
+                yield answer
         except KeyboardInterrupt:
             answers = (
-                answer_from(claim, lambda sweep: known.get(sweep, SweepTable(sweep, {})), quick) for claim in chosen
+                answer_from(claim, lambda sweep: known.get(sweep, SweepTable(sweep, {})), quick) for claim in left
             )
             yield from (answer for answer in answers if not answer.missing)
             raise
-        yield from (answer_from(claim, solved, quick) for claim in chosen)

@@ -102,8 +102,12 @@ class SweepRun:
         self.sweep, self.store, self.retry = sweep, store, retry
         self.engine: Engine = Processes(workers) if engine is None else engine
         self.error: BaseException | None = None
-        self._sweeps = {member.key: each for each in (*reversed(beside), sweep) for member in each.members}
-        every = {member.key: member for each in (sweep, *beside) for member in each.members}
+        self._sweeps: dict[str, str] = {}  # the key of the first sweep that has a member
+        every: dict[str, Member] = {}
+        for each in (sweep, *beside):
+            own = {member.key: member for member in each.members}
+            self._sweeps = dict.fromkeys(own, each.key) | self._sweeps
+            every |= own
         self.members = self.engine.share(tuple(every.values()))
         self._known: dict[str, MemberOutcome] = {}
         self._outcomes: dict[str, MemberOutcome] = {}
@@ -205,7 +209,7 @@ class SweepRun:
             self._ended.set()
 
     def _head(self, member: Member) -> RunHead:
-        return head_of(member, self._sweeps[member.key].key, self._whose)
+        return head_of(member, self._sweeps[member.key], self._whose)
 
     @property
     def _whose(self) -> Asker:

@@ -135,8 +135,8 @@ def resume(run: StoredRun | str, solver: str = "", data: Dataset | None = None) 
     runs = run_named(store, run) if isinstance(run, str) else [run]
     if len(runs) > 1:
         raise MklvizError(f"That race has several runs: go on from one of {', '.join(each.id for each in runs)}.")
-    race, recipe, _, recorded = resume_run(store, runs[0], _made_by(), solver, data)
-    return _shown(race, recorded, recipe.goal)
+    race, recipe, prepared, head = resume_run(store, runs[0], _made_by(), solver, data)
+    return _shown(race, RecordedRace(race, head, prepared, store=store), recipe.goal)
 
 
 def _made_by() -> str:
