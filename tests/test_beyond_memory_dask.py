@@ -18,18 +18,20 @@ from _waits import wait_for
 from mklviz.analysis.kernel_weights import gram_on
 from mklviz.cli import main
 from mklviz.context import interruptible
-from mklviz.engine import solve
+from mklviz.engine import ProblemSize, solve
 from mklviz.errors import Interrupted, KernelError
 from mklviz.inner import smooth
 from mklviz.kernels import Gaussian, KernelBank, Nystrom, NystromBank
 from mklviz.kernels.evaluation import grams
 from mklviz.kernels.evaluation.nystrom import NystromBuilder
 from mklviz.kernels.storage import passes
+from mklviz.kernels.storage.packed import PackedBlock
 from mklviz.learn import MKLClassifier
 from mklviz.problem import Hinge, Logistic, Loss, Problem, Simplex, Squared
 from mklviz.sweeps.dask_cluster import import_distributed, workers_of
 
 da = pytest.importorskip("dask.array")
+sizeof = pytest.importorskip("dask.sizeof").sizeof
 try:
     distributed = import_distributed()
 except ImportError:
@@ -141,6 +143,8 @@ def test_kernels_in_shards_on_the_workers_are_those_of_a_bank_here(
     lazy = da.from_array(stack, chunks=(7, few, 20))
     there, here = (KernelBank.from_grams(one, normalize="trace") for one in (lazy, stack))
     assert there.backend == "31 on a Dask cluster"
+    sizes = [ProblemSize.of(Problem(one, Y[:few])) for one in (there, here)]
+    assert [size.rank for size in sizes] == [few / 2.0, (few + 1) / 4.0]
     assert there.names == here.names
     weights, v, keep = np.linspace(0.0, 1.0, 31), np.random.default_rng(0).normal(size=few), np.arange(5, 40)
     asked = np.array([30, 2, 3])
@@ -161,6 +165,13 @@ def test_kernels_in_shards_on_the_workers_are_those_of_a_bank_here(
         pickle.dumps(there)
     with pytest.raises(KernelError, match="kernel 20"):
         KernelBank.from_grams(da.from_array(np.where(np.arange(31)[:, None, None] == 19, np.nan, stack)))
+    halves = np.tril(stack) - 0.1 * np.eye(few)
+    noted = [KernelBank.from_grams(one, repair="clip").notes for one in (da.from_array(halves), halves)]
+    assert noted[0] == noted[1]
+    assert "31 of 31" in noted[0][0]
+    unsized = KernelBank.from_grams(lazy[da.from_array(widths, chunks=7) > 0.0], normalize="trace")
+    np.testing.assert_array_equal(unsized.quad(v), there.quad(v))
+    assert sizeof(PackedBlock.from_matrices([*stack])) > 31 * few**2 * 4
     two, none = (solve(Problem(one, Y[:few], Hinge(100.0)), "spg", gap=1e-4) for one in (there, here))
     assert two.best.objective == pytest.approx(none.best.objective, rel=1e-4)
     with (

@@ -663,6 +663,14 @@ def test_dask_arrays_are_learned_from_and_predicted_chunk_by_chunk() -> None:
         model.fit(lazy, y[:-1])
     with pytest.raises(KernelError, match="must be a table of numbers"):
         model.fit(lazy.astype(str), y)
+    masked = dask.ma.masked_where(lazy > 1.0, lazy)
+    for use in (lambda: model.predict(masked), lambda: mv.KernelBank.from_grams(masked[None, :2, :2])):
+        with pytest.raises(KernelError, match="is a masked Dask array"):
+            use()
+    few = {mv.MKLClassifier: 0, mv.MKLRegressor: 1, mv.MKLOneClass: 1}
+    for estimator, count in few.items():
+        with pytest.raises(ValueError, match=f"with {count} sample.* required by {estimator.__name__}"):
+            estimator(WORDS).fit(lazy[:count], y[:count])
 
 
 @pytest.mark.parametrize("estimator", [mv.MKLClassifier, mv.MKLRegressor])

@@ -31,6 +31,7 @@ LIGHT_C = 120.0  # C beside a unit trace, up to which an SVM costs less than the
 FEWER, LARGE = 1.5, 60_000  # points for each kernel, and points times kernels, from which Newton's program costs more
 SINGLE_C = 0.1  # beside a diagonal of one; the same of kernels that see one feature each, and are not of low rank
 EASY_CLASSES = {False: 1.0, True: 10.0}  # the same for several classes, without and with an SVM for each
+NOT_HERE = ("on the fly", "on a Dask cluster", "from disk")  # whose bytes in memory say nothing of a pass
 
 
 class ProblemSize(NamedTuple):
@@ -45,7 +46,8 @@ class ProblemSize(NamedTuple):
     @classmethod
     def of(cls, problem: Problem) -> ProblemSize:
         bank, n, m = problem.bank, problem.n, problem.m
-        nbytes = 4 * n * n * m if "on the fly" in bank.backend else bank.nbytes  # what is not kept is no less to pass
+        elsewhere = any(where in bank.backend for where in NOT_HERE)
+        nbytes = 4 * n * n * m if elsewhere else bank.nbytes  # what is not kept is no less to pass
         specs = getattr(bank, "kernels", ())
         single = 0 < len(specs) <= MANY * n and all(len(spec.columns) == 1 for spec in specs)
         return cls(n, m, nbytes, mean_diagonal(getattr(bank, "normalize", ""), n), single)

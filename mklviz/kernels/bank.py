@@ -35,7 +35,7 @@ from mklviz.kernels.families import Gaussian, KernelFamily, Polynomial
 from mklviz.kernels.interface import Access, Kind
 from mklviz.kernels.part import CrossBank, KernelPart
 from mklviz.kernels.storage.cluster import client_for
-from mklviz.kernels.storage.disk import is_dask
+from mklviz.kernels.storage.disk import dask_array, is_dask
 from mklviz.kernels.storage.factored import FactoredBlock
 from mklviz.kernels.storage.packed import PACKED_SINGLE, ROUNDED
 from mklviz.kernels.storage.repeated import RepeatedBlock
@@ -291,6 +291,7 @@ class KernelBank:
         """
         check_normalization(normalize)
         check_memory(max_bytes)
+        grams = dask_array(grams, "The stack of Gram matrices") if is_dask(grams) else grams
         client = client_for(grams) if is_dask(grams) else None
         if client is not None:
             options = normalize, max_bytes, precision, None, sample_weight, repair

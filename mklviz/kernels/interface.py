@@ -61,7 +61,12 @@ def numbers(values: ArrayLike, what: str) -> Array:
 
 
 def refuse_masked(values: object, what: str) -> None:
-    """Raise `KernelError` if `values` is an array with masked entries: what is beneath the mask must not count."""
+    """Raise `KernelError` if `values` is an array with masked entries: what is beneath the mask must not count.
+
+    A Dask array is not read for it: a mask that hides nothing is refused, too.
+    """
+    if isinstance(getattr(values, "_meta", None), np.ma.MaskedArray):
+        raise KernelError(f"{what} is a masked Dask array: fill its entries in, as dask.array.ma.filled does.")
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         count = int(np.ma.getmaskarray(values).sum())
         raise KernelError(

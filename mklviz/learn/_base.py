@@ -248,13 +248,15 @@ class MKLEstimator(CallbackSupportMixin, BaseEstimator):
         checked = validate_data(self, X, **targets, **rules)
         return (dense(checked[0]), checked[1]) if isinstance(checked, tuple) else dense(checked)
 
-    def _checked_lazily(self, X: Any, y: Any, reset: bool = True, y_numeric: bool = False, **_: Any) -> Any:
+    def _checked_lazily(self, X: Any, y: Any, reset: bool = True, y_numeric: bool = False, **rules: Any) -> Any:
         """Return a Dask array of samples that fits the estimator, no entry of which is read, and y as an array."""
         if y is not None:
             y = validate_data(self, y=np.asarray(y), y_numeric=y_numeric)
         known = X._meta if hasattr(X, "columns") else X
         validate_data(self, known, **({"y": y} if reset else {}), reset=reset, skip_check_array=True)
         table = dask_table(X)
+        rules |= {"dtype": None, "ensure_all_finite": False, "input_name": "X", "estimator": self}
+        check_array(np.broadcast_to(0.0, table.shape), **rules)  # takes no memory: the shape alone is looked at
         if y is None:
             return table
         check_consistent_length(table, y)

@@ -153,8 +153,14 @@ class Grams:
     scales: list[Array]
     names: list[str]
     n: int
-    notes: tuple[str, ...]
+    remarks: Sequence[str]
+    mended: Mended
     repairs: tuple[Repair | None, ...] = ()
+
+    @property
+    def notes(self) -> list[str]:
+        """The remarks, and what was done to the matrices."""
+        return [*dict.fromkeys(self.remarks), *self.mended.notes()]
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
@@ -236,10 +242,10 @@ def take_grams(
     dtype = _kept_as(grams, n, max_bytes, precision)
     packed = np.empty((m if dtype else 0, packed_length(n)), dtype=dtype)
     counts = checked_counts(sample_weight, n)
-    scales, mapped, notes, repairs, mended = [], [], [], [], Mended(m)
+    scales, mapped, notes, repairs, mended = [], [], [], [], Mended(m, repair)
     for k, (gram, label) in enumerate(zip(grams, labels, strict=True)):
         matrix = _entries(gram) if dtype else _on_disk(gram, label)
-        matrix, changed, note = _checked(matrix, label, n, repair, mended if dtype else None)
+        matrix, changed, note = _checked(matrix, label, n, mended if dtype else None)
         diagonal = np.diag(matrix).astype(np.float64)
         scales.append(sample_scales(diagonal, normalize, label, counts))
         repairs.append(changed)
@@ -252,12 +258,11 @@ def take_grams(
             mapped.append(matrix)
         if progress is not None:
             progress((k + 1) / m)
-    remarks = dict.fromkeys((*notes, *mended.notes(repair)))
     if dtype:
-        return Grams([(np.arange(m), PackedBlock(packed, n))], scales, labels, n, tuple(remarks), tuple(repairs))
+        return Grams([(np.arange(m), PackedBlock(packed, n))], scales, labels, n, notes, mended, tuple(repairs))
     size = sum(matrix.nbytes for matrix in mapped)
     stays = f"The Gram matrices stay on disk, {size / 2**30:.3g} GB: their files must not change while they are in use."
-    return Grams(_mapped_blocks(mapped, scales), scales, labels, n, (stays, *remarks))
+    return Grams(_mapped_blocks(mapped, scales), scales, labels, n, [stays, *notes], mended)
 
 
 def take_there(client: Any, stack: Any, names: Sequence[str] | None, *options: Any) -> Grams:
@@ -271,10 +276,11 @@ def take_there(client: Any, stack: Any, names: Sequence[str] | None, *options: A
     shards = OnWorkers(client, begun(client, _taken, asked))
     facts = [*shards.of_all(_facts)]
     block = ShardedBlock(client, shards.submitted(_block), m, n, length)
-    scales, notes, repairs = (
-        [one for part in facts for one in getattr(part, name)] for name in ("scales", "notes", "repairs")
+    scales, remarks, repairs = (
+        [one for part in facts for one in getattr(part, name)] for name in ("scales", "remarks", "repairs")
     )
-    return Grams([(np.arange(m), block)], scales, labels, n, tuple(dict.fromkeys(notes)), tuple(repairs))
+    mended = sum((part.mended for part in facts[1:]), facts[0].mended)
+    return Grams([(np.arange(m), block)], scales, labels, n, remarks, mended, tuple(repairs))
 
 
 def _taken(matrices: Any, names: Sequence[str], *options: Any) -> Grams:
@@ -359,9 +365,7 @@ def _mapped_blocks(matrices: list[Entries], scales: list[Array]) -> list[tuple[I
     return blocks
 
 
-def _checked(
-    matrix: Entries, label: str, n: int, repair: str | None, mended: Mended | None
-) -> tuple[Entries, Repair | None, str]:
+def _checked(matrix: Entries, label: str, n: int, mended: Mended | None) -> tuple[Entries, Repair | None, str]:
     """Return a matrix that is a kernel, what was done to its eigenvalues, and a remark, or raise `KernelError`.
 
     Without `mended`, as where it stays on disk, nothing may be done to it.
@@ -372,7 +376,7 @@ def _checked(
     size, apart = _surveyed(matrix, what)
     for i in np.argsort(apart)[: -SUSPECTS - 1 : -1]:
         if apart[i] > slack * size and (difference := _difference(matrix, int(i), slack * size)):
-            whole = None if mended is None else mended.symmetric(matrix, repair)
+            whole = None if mended is None else mended.symmetric(matrix)
             if whole is None:
                 raise KernelError(f"{what} is not symmetric: {difference}.")
             matrix = _read_only(whole)
@@ -380,11 +384,11 @@ def _checked(
     negative, among = _negative(matrix, slack * size)
     if negative >= 0.0:
         return matrix, None, among and f"Negative eigenvalues were looked for{among}, drawn at random."
-    clear = among and repair is None and negative < -ROUNDING * abs(float(np.trace(matrix)))
-    if mended is None or clear or n > MOST_REPAIRED:
+    clear = among and negative < -ROUNDING * abs(float(np.trace(matrix)))
+    if mended is None or (clear and mended.repair is None) or n > MOST_REPAIRED:
         raise KernelError(indefinite(what, negative, 0.0, matrix[:FULL, :FULL], among))
     checkpoint()
-    whole, changed = mended.semidefinite(matrix, what, repair)
+    whole, changed = mended.semidefinite(matrix, what)
     return _read_only(whole), changed, ""
 
 

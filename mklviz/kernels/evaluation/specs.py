@@ -187,27 +187,28 @@ class Mended:
     """What was done to matrices: in one triangle, not quite symmetric, or with negative eigenvalues; for notes."""
 
     m: int
+    repair: str | None = None
     triangles: int = 0
     averaged: int = 0
     rounded: list[float] = field(default_factory=list)  # their least eigenvalues over the largest
     repaired: list[float] = field(default_factory=list)
 
-    def symmetric(self, matrix: Entries, repair: str | None) -> Array | None:
+    def symmetric(self, matrix: Entries) -> Array | None:
         """Return a matrix that is not symmetric made so, or None: it then is no kernel, even with rounding."""
         whole = np.array(matrix, dtype=np.float64)
         if not np.tril(whole, -1).any() or not np.triu(whole, 1).any():
             self.triangles += 1
             return np.asarray(whole + whole.T - np.diag(np.diag(whole)))
-        if repair is None and np.abs(whole - whole.T).max() > UNEQUAL * np.abs(whole).max():
+        if self.repair is None and np.abs(whole - whole.T).max() > UNEQUAL * np.abs(whole).max():
             return None
         self.averaged += 1
         return np.asarray((whole + whole.T) / 2.0)
 
-    def semidefinite(self, matrix: Entries, what: str, repair: str | None) -> tuple[Array, Repair | None]:
+    def semidefinite(self, matrix: Entries, what: str) -> tuple[Array, Repair | None]:
         """Return a symmetric matrix without its negative eigenvalues, or raise `KernelError` where that is a choice."""
         values, vectors = np.linalg.eigh(np.asarray(matrix, dtype=np.float64))
         least, most = float(values[0]), float(np.abs(values).max())
-        rounding = least > -ROUNDING * most
+        repair, rounding = self.repair, least > -ROUNDING * most
         if repair is None and not rounding:
             raise KernelError(indefinite(what, least, most, matrix))
         (self.rounded if repair is None else self.repaired).append(least / most)
@@ -217,14 +218,20 @@ class Mended:
         whole = matrix - factor * ((below * values[values < 0.0]) @ below.T)
         return np.asarray((whole + whole.T) / 2.0), Repair(below, factor)
 
-    def notes(self, repair: str | None) -> list[str]:
+    def __add__(self, other: Mended) -> Mended:
+        """Return what was done to the matrices of both."""
+        counts = self.triangles + other.triangles, self.averaged + other.averaged
+        least = self.rounded + other.rounded, self.repaired + other.repaired
+        return Mended(self.m + other.m, self.repair, *counts, *least)
+
+    def notes(self) -> list[str]:
         """Return what was done, a sentence each."""
         below = "Negative eigenvalues, down to {:.1e} of the largest,"
         done = [
             (self.triangles, "Mirrored, as one triangle was given"),
             (self.averaged, "Averaged with their transposes, not being quite symmetric"),
             (len(self.rounded), f"{below.format(min(self.rounded, default=0.0))} as rounding leaves, set to zero"),
-            (len(self.repaired), f'{below.format(min(self.repaired, default=0.0))} repaired by "{repair}"'),
+            (len(self.repaired), f'{below.format(min(self.repaired, default=0.0))} repaired by "{self.repair}"'),
         ]
         return [
             f"{what}: {count:,} of {self.m:,} Gram {'matrix' if self.m == 1 else 'matrices'}."

@@ -22,6 +22,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from mklviz.context.cancelling import checkpoint
 from mklviz.errors import BankTooLarge, KernelError
+from mklviz.kernels.interface import refuse_masked
 from mklviz.quoting import message_of, named, quote
 
 ROWS = 2**16  # of a table that are copied together
@@ -164,9 +165,14 @@ def is_dask(X: Any) -> bool:
 
 def dask_table(X: Any) -> Any:
     """Return a Dask array of samples by features, in blocks of whole rows, or raise `KernelError`."""
-    X = X.to_dask_array() if hasattr(X, "to_dask_array") else X
+    X = dask_array(X, "X")
     if X.ndim != 2 or X.dtype.kind not in "biuf":
         raise KernelError(f"X must be a table of numbers, samples by features, but it is {X.shape} of {X.dtype}.")
-    if np.isnan(X.shape[0]):  # of a data frame
-        X = X.compute_chunk_sizes()
     return X.rechunk({1: -1})
+
+
+def dask_array(given: Any, what: str) -> Any:
+    """Return a Dask array or data frame as an array of known shape, or raise `KernelError` if it is masked."""
+    array = given.to_dask_array() if hasattr(given, "to_dask_array") else given
+    refuse_masked(array, what)
+    return array.compute_chunk_sizes() if np.isnan(array.shape).any() else array

@@ -71,6 +71,10 @@ class PackedBlock:
     def nbytes(self) -> int:
         return self.packed.nbytes
 
+    def __sizeof__(self) -> int:
+        """Memory taken, by which a Dask worker decides when to spill."""
+        return object.__sizeof__(self) + self.nbytes
+
     def add_combined(self, weights: Array, out: Array, fresh: bool = False) -> None:
         """Add ``sum_k weights_k K_k`` to the lower triangle of `out`, touching only kernels with weight."""
         active = np.flatnonzero(weights)
