@@ -19,7 +19,6 @@ from panel.io.state import set_curdoc
 
 from mklviz.server import process
 from mklviz.server.process import WORTH_IT, GarbageCollection, build_pages_in_turn
-from mklviz.views.host import ticks
 from mklviz.views.host.frames import Frames
 from mklviz.views.host.ticks import (
     FORGET_AFTER,
@@ -86,8 +85,7 @@ def test_what_breaks_in_its_turn_does_not_keep_the_others() -> None:
     assert asyncio.run(both()) == "goes on"
 
 
-def test_what_is_done_in_parts_holds_the_loop_for_one_of_them_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ticks, "SLICE", -1.0)
+def test_what_is_done_in_parts_holds_the_loop_for_one_of_them_alone() -> None:
     told: list[str] = []
     document = Document()
 
@@ -106,7 +104,7 @@ def test_what_is_done_in_parts_holds_the_loop_for_one_of_them_alone(monkeypatch:
         with put_off() as later:
             in_parts(parts())
         assert told == []  # it is kept
-        await asyncio.gather(carry_out(document, later), request())
+        await asyncio.gather(carry_out(document, later, at_once=-1.0), request())
 
     with set_curdoc(document):
         asyncio.run(both())
@@ -173,9 +171,7 @@ def test_what_nobody_uses_is_collected_when_nothing_is_drawn(collections: list[i
 
 
 @pytest.mark.full
-def test_while_pages_are_drawn_only_new_objects_are_looked_at(
-    collections: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_while_pages_are_drawn_only_new_objects_are_looked_at(collections: list[int]) -> None:
     class Part:
         whole: Part
 
@@ -185,8 +181,7 @@ def test_while_pages_are_drawn_only_new_objects_are_looked_at(
         return weakref.ref(part)
 
     tidy = GarbageCollection()
-    tidy.frame_rate = FrameRate()
-    monkeypatch.setattr(process, "TIMES", 0.0)
+    tidy.frame_rate, tidy.times = FrameRate(), 0.0
     drawn(tidy.frame_rate, Frames(), monotonic(), busy=1)
     old = whole()
     gc.freeze()

@@ -26,7 +26,6 @@ from mklviz.reproduce.claims import all_claims, load_claim
 from mklviz.scenarios import DEFAULT, lessons, load_scenario
 from mklviz.views.explorer import before_and_after
 from mklviz.views.explorer.page import CLAIMS, CURVE, EXPLORE, LESSONS, RUNS, SECTIONS, START
-from mklviz.views.host import ticks
 from mklviz.views.host.solved_paths import problem_data
 from mklviz.views.host.ticks import carry_out, put_off
 from mklviz.views.lessons.one_curve import CURVE_IN_SHORT, CURVE_TITLE
@@ -83,14 +82,13 @@ def test_the_first_page_builds_no_dashboard_and_weighs_less_than_the_dashboard()
 
 
 @pytest.mark.full
-def test_a_page_that_is_built_part_by_part_is_the_one_that_is_built_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ticks, "SLICE", -1.0)
+def test_a_page_that_is_built_part_by_part_is_the_one_that_is_built_at_once() -> None:
     document, other = Document(), Document()
     with set_curdoc(document), put_off() as parts:
         front = FrontPage(EXPLORE)
         page = front.page()
     assert document.roots == []
-    asyncio.run(carry_out(document, parts))
+    asyncio.run(carry_out(document, parts, at_once=-1.0))
     root = document.roots[0]
     FrontPage(EXPLORE).page().server_doc(other)
     built = (each.roots[0].references() for each in (document, other))

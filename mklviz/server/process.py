@@ -112,7 +112,6 @@ def build_pages_in_turn() -> None:
 
 
 LOOK_EVERY = 5.0  # seconds
-TIMES = 40.0  # the seconds that the last collection took, for which the next is put off while pages are drawn
 NEVER = 1_000_000  # collections of young objects before Python collects everything by itself
 WORTH_IT = 12  # such collections before there may be anything to find
 
@@ -125,6 +124,7 @@ class GarbageCollection:
     """
 
     put_off_for = 120.0  # seconds, at most
+    times = 40.0  # the seconds that the last collection took, for which the next is put off while pages are drawn
     frame_rate = FRAME_RATE
 
     def __init__(self) -> None:
@@ -140,7 +140,7 @@ class GarbageCollection:
         due = gc.get_count()[2] >= WORTH_IT or _collections() != self._collections
         if (due and idle) or now - self._all_done_at > self.put_off_for:  # after the last page no new objects arrive
             self._collect(everything=True)
-        elif due and now - self._done_at > TIMES * self._took:
+        elif due and now - self._done_at > self.times * self._took:
             self._collect(everything=False)
 
     def _collect(self, everything: bool) -> None:

@@ -60,14 +60,14 @@ def put_off() -> Iterator[list[Iterator[None]]]:
         _PUT_OFF.reset(token)
 
 
-async def carry_out(document: Document, work: Iterable[Iterator[None]]) -> None:
-    """Do work on a page part by part, with its lock; what it changes is sent at the end."""
+async def carry_out(document: Document, work: Iterable[Iterator[None]], at_once: float = SLICE) -> None:
+    """Do work on a page, with its lock, `at_once` CPU seconds of it at a time; what changes is sent at the end."""
     connected, before = state._connected.get(document), thread_time()
     state._connected[document] = True  # Panel would put changes off that belong to the page as it is sent
     try:
         with set_curdoc(document), hold(policy="collect"):
             for _ in chain.from_iterable(work):
-                if thread_time() - before > SLICE:
+                if thread_time() - before > at_once:
                     await give_way()
                     before = thread_time()
     finally:
