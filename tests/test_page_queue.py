@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import weakref
 from collections.abc import Iterator
 from time import monotonic
 
@@ -168,32 +167,6 @@ def test_what_nobody_uses_is_collected_when_nothing_is_drawn(collections: list[i
     assert collections.count(2) == 1
     tidy.collect_in_time()
     assert collections.count(2) == 1  # nothing has come since
-
-
-@pytest.mark.full
-def test_while_pages_are_drawn_only_new_objects_are_looked_at(collections: list[int]) -> None:
-    class Part:
-        whole: Part
-
-    def whole() -> weakref.ref[Part]:
-        part = Part()
-        part.whole = part
-        return weakref.ref(part)
-
-    tidy = GarbageCollection()
-    tidy.frame_rate, tidy.times = FrameRate(), 0.0
-    drawn(tidy.frame_rate, Frames(), monotonic(), busy=1)
-    old = whole()
-    gc.freeze()
-    new = whole()
-    gc.collect(1)
-    some_garbage()
-    tidy.collect_in_time()
-    assert (old() is None, new() is None) == (False, True)
-    tidy.frame_rate = FrameRate()
-    some_garbage()
-    tidy.collect_in_time()
-    assert old() is None
 
 
 @pytest.mark.full

@@ -77,7 +77,6 @@ class Ledger:
             if not any(drop() for drop in self.spare):
                 if collected:
                     return False
-                gc.unfreeze()  # what pages leave that have ended counts as used as well
                 gc.collect()
                 collected = True
         return True

@@ -23,7 +23,7 @@ from tornado.web import RequestHandler
 
 from mklviz.context.memory import give_back
 from mklviz.views.host.beside import ICON, beside
-from mklviz.views.host.ticks import FRAME_RATE, carry_out, give_way, is_loop_held, loop_lock, put_off
+from mklviz.views.host.ticks import FRAME_RATE, carry_out, give_way, loop_lock, put_off
 from mklviz.views.look.cards import variables
 from mklviz.views.look.palette import DARK, LIGHT
 
@@ -112,48 +112,39 @@ def build_pages_in_turn() -> None:
 
 
 LOOK_EVERY = 5.0  # seconds
+TIMES = 40.0  # the seconds that the last collection took, for which the next is put off while pages are drawn
 NEVER = 1_000_000  # collections of young objects before Python collects everything by itself
 WORTH_IT = 12  # such collections before there may be anything to find
 
 
 class GarbageCollection:
-    """Collects unused objects when there is time.
-
-    While pages are built or drawn it looks among new objects alone, and those that are still used then count as used
-    for good, until nothing is drawn or that cannot be put off: to look through fifty pages takes half a second.
-    """
+    """Collects unused objects when there is time; those that exist at its creation count as used for good."""
 
     put_off_for = 120.0  # seconds, at most
-    times = 40.0  # the seconds that the last collection took, for which the next is put off while pages are drawn
     frame_rate = FRAME_RATE
 
     def __init__(self) -> None:
-        self._collect(everything=True)
+        begun = monotonic()
+        gc.collect()
+        gc.freeze()
         young, middle, _ = gc.get_threshold()
         gc.set_threshold(young, middle, NEVER)
+        self._done_at = monotonic()
+        self._took = self._done_at - begun
+        self._collections = _collections()
 
     def collect_in_time(self) -> None:
         """Collect if there is time, or if it cannot be put off."""
         now = monotonic()
-        idle = self.frame_rate.pages(now) == 0 and not is_loop_held()
+        waited = now - self._done_at
         # Panel collects after pages end, and hands nothing back
         due = gc.get_count()[2] >= WORTH_IT or _collections() != self._collections
-        if (due and idle) or now - self._all_done_at > self.put_off_for:  # after the last page no new objects arrive
-            self._collect(everything=True)
-        elif due and now - self._done_at > self.times * self._took:
-            self._collect(everything=False)
-
-    def _collect(self, everything: bool) -> None:
-        begun = monotonic()
-        if everything:
-            gc.unfreeze()
-        gc.collect()
-        gc.freeze()
-        give_back()
-        self._done_at, self._collections = monotonic(), _collections()
-        self._took = self._done_at - begun
-        if everything:
-            self._all_done_at = self._done_at
+        ready = waited > TIMES * self._took or self.frame_rate.pages(now) == 0
+        if (due and ready) or waited > self.put_off_for:  # after the last page no new objects arrive
+            gc.collect()
+            give_back()
+            self._done_at, self._collections = monotonic(), _collections()
+            self._took = self._done_at - now
 
 
 def _collections() -> int:

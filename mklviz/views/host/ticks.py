@@ -34,11 +34,6 @@ async def loop_lock() -> AsyncIterator[None]:
         await give_way()
 
 
-def is_loop_held() -> bool:
-    """Return whether a task of any event loop of this process is within `loop_lock`."""
-    return any(lock.locked() for lock in _LOCKS.values())
-
-
 async def give_way() -> None:
     """Let the event loop do everything else that is due."""
     for _ in range(ROUNDS):
