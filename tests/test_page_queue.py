@@ -5,14 +5,19 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import Iterator
+from functools import partial
 from time import monotonic
+from types import SimpleNamespace
+from typing import Any
 
 import panel as pn
 import pytest
-from _waits import next_round
+from _waits import next_round, soon
 from bokeh.document import Document
+from bokeh.document.events import SessionCallbackAdded
 from bokeh.server.urls import per_app_patterns
 from bokeh.server.views.ws import WSHandler
+from panel.io import document
 from panel.io.server import DocHandler
 from panel.io.state import set_curdoc
 
@@ -28,6 +33,7 @@ from mklviz.views.host.ticks import (
     carry_out,
     in_parts,
     loop_lock,
+    part_by_part,
     put_off,
 )
 
@@ -109,7 +115,32 @@ def test_what_is_done_in_parts_holds_the_loop_for_one_of_them_alone() -> None:
         asyncio.run(both())
         assert told == ["first", "answered", "second", "last"]
         in_parts(parts())  # nobody waits for it
-    assert told[4:] == ["first", "second", "last"]
+        part_by_part(parts())  # there is no server
+    assert told[4:] == 2 * ["first", "second", "last"]
+
+
+def test_an_open_page_is_changed_in_parts_soon_and_in_the_order_asked_for() -> None:
+    told, asked = list[int](), list[Any]()
+    page: Any = Document()
+    context = SimpleNamespace(session=None)  # of a page that is served
+    page._session_context = lambda: context
+
+    def parts(number: int) -> Iterator[None]:
+        for _ in range(2):
+            told.append(number)
+            yield
+
+    async def both() -> None:
+        for event in asked[:2]:  # Panel adds what sends the changes
+            await event.callback.callback()
+
+    page.on_change(lambda event: asked.append(event) if isinstance(event, SessionCallbackAdded) else None)
+    with set_curdoc(page):
+        part_by_part(parts(1))
+        part_by_part(parts(2))
+        assert told == []
+        asyncio.run(both())
+    assert told == [1, 1, 2, 2]
 
 
 def drawn(drawing: FrameRate, frames: Frames, now: float, busy: int = 0) -> None:
@@ -131,8 +162,10 @@ def test_the_more_pages_are_drawn_the_longer_each_waits_for_its_next_frame() -> 
 
 
 @pytest.fixture
-def collections() -> Iterator[list[int]]:
-    """The generations that Python has collected since; it collects as it did before afterwards."""
+def collections(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """The generations that Python has collected since; it and Panel collect as they did before afterwards."""
+    for name in ("_garbage_collect", "GC_DEBOUNCE"):
+        monkeypatch.setattr(document, name, getattr(document, name))
     before, found = gc.get_threshold(), list[int]()
 
     def note(phase: str, info: dict[str, int]) -> None:
@@ -178,9 +211,15 @@ def test_what_the_last_page_leaves_is_collected_though_nothing_more_comes(
     tidy = GarbageCollection()
     tidy.frame_rate = FrameRate()
     collections.clear()
-    given_back.clear()
     tidy.collect_in_time()
     assert 2 not in collections
-    tidy.put_off_for = 0.0
+    page: Any = Document()
+    page.destroy = partial(document._destroy_document, page)  # as Panel's pages end
+
+    async def look() -> None:
+        page.destroy(None)
+        await soon(lambda: tidy.collect_in_time() or given_back)
+
+    asyncio.run(look())
     tidy.collect_in_time()
-    assert collections.count(2) == len(given_back) == 1
+    assert collections.count(2) == len(given_back) == 1  # Panel itself has not collected

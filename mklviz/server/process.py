@@ -17,6 +17,7 @@ from typing import Any
 
 from bokeh.server.session import ServerSession
 from bokeh.server.urls import per_app_patterns
+from panel.io import document as panel_document
 from panel.io.server import DocHandler
 from tornado.routing import Rule, RuleRouter
 from tornado.web import RequestHandler
@@ -111,7 +112,7 @@ def build_pages_in_turn() -> None:
     ]
 
 
-LOOK_EVERY = 5.0  # seconds
+LOOK_EVERY = 2.0  # seconds
 TIMES = 40.0  # the seconds that the last collection took, for which the next is put off while pages are drawn
 NEVER = 1_000_000  # collections of young objects before Python collects everything by itself
 WORTH_IT = 12  # such collections before there may be anything to find
@@ -124,6 +125,8 @@ class GarbageCollection:
     frame_rate = FRAME_RATE
 
     def __init__(self) -> None:
+        module: Any = panel_document
+        module._garbage_collect, module.GC_DEBOUNCE = self._note, 0  # Panel would collect at any time
         begun = monotonic()
         gc.collect()
         gc.freeze()
@@ -131,22 +134,19 @@ class GarbageCollection:
         gc.set_threshold(young, middle, NEVER)
         self._done_at = monotonic()
         self._took = self._done_at - begun
-        self._collections = _collections()
+        self._ended = False  # whether a page has ended since
+
+    def _note(self) -> None:
+        self._ended = True
 
     def collect_in_time(self) -> None:
-        """Collect if there is time, or if it cannot be put off."""
+        """Collect if there is anything to find, and time, or if it cannot be put off."""
         now = monotonic()
         waited = now - self._done_at
-        # Panel collects after pages end, and hands nothing back
-        due = gc.get_count()[2] >= WORTH_IT or _collections() != self._collections
+        due = self._ended or gc.get_count()[2] >= WORTH_IT
         ready = waited > TIMES * self._took or self.frame_rate.pages(now) == 0
-        if (due and ready) or waited > self.put_off_for:  # after the last page no new objects arrive
+        if due and (ready or waited > self.put_off_for):
             gc.collect()
             give_back()
-            self._done_at, self._collections = monotonic(), _collections()
+            self._done_at, self._ended = monotonic(), False
             self._took = self._done_at - now
-
-
-def _collections() -> int:
-    """Return how often all objects have been looked through, by whomever."""
-    return int(gc.get_stats()[2]["collections"])

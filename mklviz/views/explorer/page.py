@@ -49,8 +49,9 @@ def address_of(section: str) -> str:
 class Navigation(ScriptedComponent):
     """The links; `section` is the one that is open.
 
-    `turn` is called with the section asked for and with more words: `scenario` is the name of a lesson,
-    `claim` that of a paper's claim, `own` is set where a table of one's own is to be opened.
+    `turn` is called with the section asked for, with more words and with what is to be called once it is open. Of the
+    words `scenario` is the name of a lesson, `claim` that of a paper's claim, and `own` is set where a table of one's
+    own is to be opened.
     """
 
     section = param.Selector(default=START, objects=[*SECTIONS, CURVE])
@@ -63,7 +64,7 @@ class Navigation(ScriptedComponent):
     _esm = f"{HEADER_SCRIPT}export const render = navigation"
     _stylesheets: ClassVar[list[str]] = [_SHEET]
 
-    def __init__(self, turn: Callable[[str, Mapping[str, str]], None], **params: Any) -> None:
+    def __init__(self, turn: Callable[[str, Mapping[str, str], Callable[[], None]], None], **params: Any) -> None:
         language = page_language()
         kept = f"&{LANGUAGE}={language.code}" if query_value(LANGUAGE) else ""
         rows = [[name, language(title), address_of(name) + kept] for name, title in SECTIONS.items()]
@@ -75,12 +76,13 @@ class Navigation(ScriptedComponent):
         section = message.get("section") if isinstance(message, dict) else None
         if isinstance(section, str) and section in self.param.section.objects:
             words = {name: str(message[name]) for name in ("scenario", "claim", "own") if message.get(name)}
-            try:
-                self._turn(section, words)
-            finally:
-                turn = message.get("turn")
+            turn = message.get("turn")
+
+            def answer() -> None:
                 if isinstance(turn, int):  # behind all that it changes
                     with_page_locked(lambda: setattr(self, "answered", turn))
+
+            self._turn(section, words, answer)
 
 
 RACE = {"Space": "run, pause or resume", "S": "one step of every solver", "X": "stop", "R": "reset: clear the curves"}

@@ -78,6 +78,20 @@ def in_parts(parts: Iterator[None]) -> None:
         later.append(parts)
 
 
+def part_by_part(parts: Iterator[None]) -> None:
+    """Do work on a page that is open, soon and in the order asked for; at once where there is no server."""
+    document = state.curdoc
+    if document is None or document.session_context is None:
+        deque(parts, maxlen=0)
+        return
+
+    async def do() -> None:
+        async with loop_lock():
+            await carry_out(document, [parts])
+
+    document.add_next_tick_callback(do)
+
+
 SHARE = 0.25  # of a core may go into the frames of all pages
 MOST_COST = 0.03  # CPU seconds that a frame counts at most, even if figures were built for it
 FORGOTTEN = 0.1  # share of the former mean cost that each new frame replaces

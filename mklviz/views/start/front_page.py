@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pandas  # noqa: F401  # HoloViews would, in the thread of a task, while the ticks of a page meet half of it
@@ -21,8 +20,8 @@ from mklviz.views.explorer.page import CURVE, EXPLORE, RUNS, SECTIONS, START, Fr
 from mklviz.views.explorer.shell import Shell
 from mklviz.views.form.inputs import follow
 from mklviz.views.host.page_session import follow_session, page_language
-from mklviz.views.host.panel_setup import served
-from mklviz.views.host.ticks import in_parts
+from mklviz.views.host.panel_setup import models_on, served
+from mklviz.views.host.ticks import in_parts, part_by_part
 from mklviz.views.links import FOLLOW, GIVEN, RACE_KEY
 from mklviz.views.links.link import PAGE, names_a_race, query_value
 from mklviz.views.look.cards import PAGE_SX, WITHOUT_DRAWER
@@ -89,12 +88,17 @@ class FrontPage:
         yield from self._open(self.section, {OWN: query_value(OWN)}, bool(query_value(RACE_KEY)))
         yield from served(self._page)
 
-    def turn(self, section: str, words: Mapping[str, str]) -> None:
+    def turn(self, section: str, words: Mapping[str, str], then: Callable[[], None] = lambda: None) -> None:
         """Open a section; `words` say which lesson or claim, or that a table of one's own is to be opened."""
-        with pn.io.hold(policy="collect"):  # one message
-            deque(self._open(section, words), maxlen=0)
+        part_by_part(self._turned(section, words, then))
+
+    def _turned(self, section: str, words: Mapping[str, str], then: Callable[[], None]) -> Iterator[None]:
+        try:
+            yield from self._open(section, words)
             if self.explorer is not None:
                 self.explorer.start()
+        finally:
+            then()
 
     def _open(self, section: str, words: Mapping[str, str], builds: bool = False) -> Iterator[None]:
         """Open a section, part by part where the dashboard is to be built for it."""
@@ -108,6 +112,7 @@ class FrontPage:
         yield
         self.explorer = Explorer(frame=self.frame, section=section, shell=shell, sidebar=sidebar)
         yield
+        yield from models_on(self._page, self.explorer.main, self.explorer.controls)
         self.explorer.turn_to_tabs = lambda: self._show(EXPLORE, {})
         if self.explorer.open():
             self._page.sidebar = [self.explorer.controls]
