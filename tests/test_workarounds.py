@@ -20,6 +20,8 @@ import bokeh
 import panel as pn
 import pytest
 from bokeh.core.has_props import HasProps
+from bokeh.core.serialization import Serializer
+from bokeh.models import Div
 from bokeh.server import session
 from numba import njit
 
@@ -135,6 +137,16 @@ def test_bokeh_works_out_the_defaults_of_a_class_again_for_each_model() -> None:
     method = re.search(r"@classmethod\n    def _overridden_defaults\(cls\).*?return \w+\n", source, re.DOTALL)
     assert method is not None
     assert "cache" not in method[0], gone("views/host/panel_setup.py")
+
+
+def test_bokeh_writes_a_reference_to_every_model_of_the_page_for_each_message() -> None:
+    models = {Div(), Div()}
+    assert len(Serializer(references=models)._references) == 2, gone("views/host/panel_setup.py")
+    new, serializer = Div(), panel_setup.ReferencesWhenMet(references=models)
+    assert [serializer.encode(model) for model in models] == [model.ref for model in models]
+    assert not serializer.has_ref(new)
+    assert serializer.encode([new, new]) == Serializer(references=models).encode([new, new])
+    assert serializer.has_ref(new)
 
 
 @pytest.mark.skipif(BOKEH < (3, 10), reason="Bokeh before 3.10 does all of it on the event loop")

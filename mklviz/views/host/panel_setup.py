@@ -11,6 +11,7 @@ from traceback import extract_tb
 from typing import Any
 
 import bokeh.model.util
+import bokeh.protocol.messages.patch_doc
 import bokeh.server.session
 import panel as pn
 import panel_material_ui as pmui
@@ -18,6 +19,7 @@ from bokeh.core.has_props import HasProps
 from bokeh.core.property.bases import Undefined
 from bokeh.core.property.descriptors import PropertyDescriptor
 from bokeh.core.property.wrappers import PropertyValueDict, PropertyValueList, PropertyValueSet
+from bokeh.core.serialization import Serializer
 from bokeh.model import Model
 from bokeh.models import CustomJS
 from bokeh.server.contexts import ApplicationContext
@@ -120,6 +122,8 @@ def configure() -> None:
     remember_looks()
     remember_files()
     share_params()
+    messages: Any = bokeh.protocol.messages.patch_doc
+    messages.Serializer = ReferencesWhenMet
     pn.extension(notifications=True, reconnect=False, exception_handler=_report)
     if is_served():
         pn.state.curdoc.js_on_event("connection_lost", CustomJS(code=_LOST))
@@ -127,6 +131,20 @@ def configure() -> None:
         pn.state.on_session_destroyed(_release_notifications)
     for name in _LOGGERS:
         logging.getLogger(name).addFilter(_is_of_no_closed_tab)  # adding it again does nothing
+
+
+class ReferencesWhenMet(Serializer):
+    """Refers to a model of the page when it meets it: Bokeh's writes references to all of them for each message."""
+
+    def __init__(self, *, references: Any = frozenset(), **options: Any) -> None:
+        super().__init__(**options)
+        self._synced = references
+
+    def has_ref(self, obj: Any) -> bool:
+        return self.get_ref(obj) is not None
+
+    def get_ref(self, obj: Any) -> Any:
+        return obj.ref if isinstance(obj, Model) and obj in self._synced else super().get_ref(obj)
 
 
 def _is_of_no_closed_tab(record: logging.LogRecord) -> bool:
