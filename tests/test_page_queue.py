@@ -197,6 +197,9 @@ def test_what_nobody_uses_is_collected_when_nothing_is_drawn(collections: list[i
     assert 2 not in collections  # a race goes on
     tidy.frame_rate = FrameRate()
     tidy.collect_in_time()
+    assert 2 not in collections  # it was done a moment ago
+    tidy.times = 0.0
+    tidy.collect_in_time()
     assert collections.count(2) == 1
     tidy.collect_in_time()
     assert collections.count(2) == 1  # nothing has come since
@@ -209,7 +212,7 @@ def test_what_the_last_page_leaves_is_collected_though_nothing_more_comes(
     given_back: list[int] = []
     monkeypatch.setattr(process, "give_back", lambda: given_back.append(1))
     tidy = GarbageCollection()
-    tidy.frame_rate = FrameRate()
+    tidy.frame_rate, tidy.times = FrameRate(), 0.0
     collections.clear()
     tidy.collect_in_time()
     assert 2 not in collections

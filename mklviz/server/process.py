@@ -113,7 +113,6 @@ def build_pages_in_turn() -> None:
 
 
 LOOK_EVERY = 2.0  # seconds
-TIMES = 40.0  # the seconds that the last collection took, for which the next is put off while pages are drawn
 NEVER = 1_000_000  # collections of young objects before Python collects everything by itself
 WORTH_IT = 12  # such collections before there may be anything to find
 
@@ -121,7 +120,8 @@ WORTH_IT = 12  # such collections before there may be anything to find
 class GarbageCollection:
     """Collects unused objects when there is time; those that exist at its creation count as used for good."""
 
-    put_off_for = 120.0  # seconds, at most
+    put_off_for = 120.0  # seconds, while pages are drawn
+    times = 40.0  # the seconds that the last collection took, for which the next is put off otherwise
     frame_rate = FRAME_RATE
 
     def __init__(self) -> None:
@@ -144,8 +144,7 @@ class GarbageCollection:
         now = monotonic()
         waited = now - self._done_at
         due = self._ended or gc.get_count()[2] >= WORTH_IT
-        ready = waited > TIMES * self._took or self.frame_rate.pages(now) == 0
-        if due and (ready or waited > self.put_off_for):
+        if due and waited > (self.put_off_for if self.frame_rate.pages(now) else self.times * self._took):
             gc.collect()
             give_back()
             self._done_at, self._ended = monotonic(), False
