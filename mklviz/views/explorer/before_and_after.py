@@ -87,12 +87,19 @@ class FiguresAhead:
 
     def tick(self, now: float) -> None:
         """Build the missing figures; call it while there is no race."""
-        if not self._sidebar.blocked and now - self._touched_at > IDLE:
+        if now - self._touched_at > IDLE:
+            self.build()
+
+    def build(self) -> bool:
+        """Build a part of what is missing; return whether all is there, or cannot be."""
+        if not self.built and not self._sidebar.blocked:
             touched_at, self._touched_at = self._touched_at, math.inf  # once, until something is touched
             recipe = self._sidebar.recipe
             solvers = [choice.make(recipe.split.seed) for choice in recipe.solvers]
             if not self._figures.prepare(solvers, recipe.problem.regularizer):
                 self._touched_at = touched_at
+                return False
+        return True
 
 
 # The end of a lesson: when its race has ended, the answer is computed in a thread and shown beside the guess.

@@ -308,7 +308,7 @@ class Explorer(pn.viewable.Viewer):
 
     def _tick_launch(self, launch: Launch | Reopening) -> None:
         """Show how far the preparation is, and the race when it can start."""
-        preparation = launch.preparation
+        preparation, stand = launch.preparation, self._figures_ahead.build()  # otherwise all would be built at once
         if not preparation.ended:
             self._ticks_of_launch += 1
             if self._ticks_of_launch > SOON:
@@ -317,6 +317,8 @@ class Explorer(pn.viewable.Viewer):
                 if self._ticks_of_launch % 20 == SOON + 1:  # it is spoken
                     self.status = YOURS_FOLLOWS if self._cold_start.bridges else preparation.stage
             self.session.give_way(preparation.wants_room)
+            return
+        if not stand:
             return
         self.session.give_way(False)
         self.launch = None

@@ -20,11 +20,12 @@ from mklviz.views.explorer.page import CURVE, EXPLORE, RUNS, SECTIONS, START, Fr
 from mklviz.views.explorer.shell import Shell
 from mklviz.views.form.inputs import follow
 from mklviz.views.host.page_session import follow_session, page_language
-from mklviz.views.host.panel_setup import models_on, served
+from mklviz.views.host.panel_setup import configure, models_on, served
 from mklviz.views.host.ticks import in_parts, part_by_part
 from mklviz.views.links import FOLLOW, GIVEN, RACE_KEY
 from mklviz.views.links.link import PAGE, names_a_race, query_value
 from mklviz.views.look.cards import PAGE_SX, WITHOUT_DRAWER
+from mklviz.views.sidebar.problem_panel import offered_regularizers
 from mklviz.views.sidebar.sidebar import Sidebar
 from mklviz.views.start.front import front_html
 from mklviz.views.tabs import tab_classes
@@ -175,9 +176,11 @@ def open_page() -> None:
 
 
 def get_ready() -> None:
-    """Draw what stands in the HTML of the first page, and load the tabs, before the first visitor."""
+    """Draw what stands in the HTML of the first page, and load what the others stand on, before the first visitor."""
+    configure()
     tab_classes()
     front_html(START)
+    offered_regularizers()  # of which some load compiled code
 
 
 def wanted_section() -> str:
