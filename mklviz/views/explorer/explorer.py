@@ -27,7 +27,7 @@ from mklviz.views.explorer.page_recovery import PageRecovery
 from mklviz.views.explorer.shell import DeepLink, Shell
 from mklviz.views.form import Alert, Form
 from mklviz.views.host.page_session import follow_session
-from mklviz.views.host.ticks import Ticks
+from mklviz.views.host.ticks import Ticks, give_way
 from mklviz.views.lessons.class_card import ClassCard
 from mklviz.views.lessons.stage import LessonStage
 from mklviz.views.links.link import CLAIM, RECIPE, Address, HideAndLock, open_address, open_words, query_value
@@ -294,7 +294,8 @@ class Explorer(pn.viewable.Viewer):
         self.stage.tick()
         if self.class_card.tick():
             self.page_recovery.tell()
-        self.shell.tick(monotonic())  # figures may have been built since
+        await give_way()  # figures may have been built
+        self.shell.tick(monotonic())
 
     def _tick_race(self, now: float) -> None:
         self.stage.progress = ""

@@ -47,6 +47,7 @@ class Heartbeat(Pulse):
 
 MOST_UNPAINTED = 2  # frames
 LOST_AFTER = 3.0  # seconds after which an acknowledgement counts as lost
+FIGURES_LOST_AFTER = 10.0  # the same of figures: to build them again keeps a class waiting even longer
 
 
 class Frames:
@@ -84,7 +85,7 @@ class Frames:
 
     def lost(self, now: float) -> bool:
         """Return whether the browser should have acknowledged the figures by now, and has not."""
-        return not self.stand and now - self.sent_at > LOST_AFTER
+        return not self.stand and now - self.sent_at > FIGURES_LOST_AFTER
 
     def ready(self, now: float) -> bool:
         """Return whether the figures may be changed: no change may reach the browser before the figures do."""

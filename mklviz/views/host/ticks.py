@@ -238,6 +238,7 @@ class Ticks:
                 return
             with set_curdoc(self._document), self.frame_rate.watch(self), hold(policy="collect"):
                 await self._callback()
+                await give_way()
                 if self._document is None or changes(self._document):
                     self.sent_at = monotonic()
 
