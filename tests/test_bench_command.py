@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import cvxpy as cp
 import numpy as np
@@ -21,7 +22,7 @@ from sklearn.svm import SVC
 from mklviz.bench import _suite, learn, svm
 from mklviz.bench._rivals import FixedWeights, best_kernel, equal_weights, first_stage, largest_margin
 from mklviz.bench._suite import Bench, Row, Suite, goal_words, load_suites, run_suites
-from mklviz.bench._visitors import Crowd, Server, crowd, left_alone, on_a_server, to_open
+from mklviz.bench._visitors import Crowd, Server, Visitor, crowd, left_alone, on_a_server, to_open
 from mklviz.cli.commands import main
 from mklviz.datasets import describe_datasets, load_dataset
 from mklviz.engine import solve
@@ -150,6 +151,20 @@ def test_both_svms_of_a_row_solve_the_same_problem() -> None:
             assert abs(higher) < 1e-3  # both stop at a violation of 1e-3, in a value of about the margin times C
     middle = Row.median("median", [one for one in found if one.other == svm.LOW_LEVEL])
     assert middle.least <= middle.ratio <= middle.most
+
+
+def test_a_visitor_reads_a_message_on_whose_reading_was_cut_short() -> None:
+    async def read() -> tuple[str, str]:
+        visitor, sent = Visitor(0), asyncio.Queue[str]()
+        visitor._socket = SimpleNamespace(read_message=sent.get)  # type: ignore[assignment]
+        sent.put_nowait('{"msgtype": "PATCH-DOC", "num_buffers": 1}')
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(visitor._read(), 0.01)
+        for part in ("{}", "the content", "a buffer's header", "the buffer"):
+            sent.put_nowait(part)
+        return await visitor._read()
+
+    assert asyncio.run(read()) == ("PATCH-DOC", "the content")
 
 
 @pytest.mark.product

@@ -275,7 +275,7 @@ def test_what_cannot_be_answered_closes_its_socket(
 
 @pytest.mark.parametrize(
     ("code", "error", "ends"),
-    [(1001, None, ["15 s"]), (None, ConnectionResetError(), ["75 s"]), (None, TimeoutError(), []), (None, None, [])],
+    [(1001, None, ["10 s"]), (None, ConnectionResetError(), ["75 s"]), (None, TimeoutError(), []), (None, None, [])],
     ids=["left", "reset", "network gone", "closed by the server"],
 )
 def test_a_socket_that_closes_while_its_page_is_opened_or_after_its_session_keeps_no_session(
