@@ -110,38 +110,6 @@ def test_the_last_point_is_the_solvers_last_iterate_and_reset_keeps_seed_and_set
         assert app.still(field.input_value, f"the field {name}", quiet=0.5) == kept
 
 
-def test_a_failing_solver_says_why_and_the_others_finish(open_app: Open) -> None:
-    app = open_app(solvers="level,silp,broken", iterations=12)
-    app.press("Run")
-    app.until_finished()
-    app.until(lambda: app.status == "2 of 3 solvers have finished; Broken failed.", "the end of all")
-    app.until(lambda: SENTENCE in "".join(app.row("broken")[1:2]), "the sentence in the table")
-    app.settled()
-    assert app.points() == {"level": 13, "silp": 13, "broken": 4}
-    app.until(lambda: app.page.locator(".trouble").inner_text().endswith(SENTENCE), "the sentence below the controls")
-    app.screenshot("failed-1280")
-
-
-def test_two_sessions_at_once_are_independent(open_app: Open) -> None:
-    one = open_app(**LONG)
-    other = open_app(**{**LONG, "solvers": "pgd"})
-    one.press("Run")
-    one.until_running()
-    assert other.status == EMPTY
-    other.press("Run")
-    other.until_running()
-    one.press("Pause")
-    held = one.settled()
-    before = other.points()
-    other.until(lambda: grew(before, other.points()), "the other session's curves to grow")
-    assert one.points() == held
-    assert set(held) == {"level", "spg"}
-    assert set(other.points()) == {"pgd"}
-    other.press("Reset")
-    other.until(lambda: other.status == EMPTY, "the other page to be empty")
-    assert one.points() == held
-
-
 def test_the_keys_run_pause_step_stop_and_reset(open_app: Open) -> None:
     app = open_app(**LONG)
     keys = app.page.keyboard

@@ -241,7 +241,7 @@ def follow(pages: list[Explorer | Follower], happened: Callable[[], bool]) -> No
     asyncio.run(soon(happened, meanwhile=tick))
 
 
-@pytest.mark.full
+@pytest.mark.product
 @pytest.mark.parametrize("visitors", [600], indirect=True)  # until the tabs have let go of it, however long that takes
 def test_the_race_before_gives_way_to_the_next_of_the_same_visitor_in_all_tabs(visitors: Visitors) -> None:
     import_module("mklviz.views.model.model_sections")  # would take its time while the tab is drawn

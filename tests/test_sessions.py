@@ -18,7 +18,7 @@ from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.host import page_session
 
-VISITS = 10
+VISITS = 5
 LONG = Recipe(
     data=DataChoice("heart"),
     solvers=(SolverChoice("silp"), SolverChoice("level")),
@@ -142,7 +142,7 @@ def test_sessions_leave_nothing_behind(others: set[threading.Thread]) -> None:
         server.settle()
         for count in range(VISITS):
             visit = Visit(server)
-            if count % 5 == 0:
+            if count % 3 == 0:
                 visit.do("run")
             visit.close()
         del visit
