@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from _browser import LONG, App
-from _served import SENTENCE, small_recipe
+from _served import small_recipe
 
 from mklviz.engine import solve
 
@@ -139,21 +139,3 @@ def test_the_keys_run_pause_step_stop_and_reset(open_app: Open) -> None:
     app.until_finished()
     keys.press("r")
     app.until(lambda: app.status == EMPTY, "the empty page")
-
-
-def test_a_solver_is_followed_along_c_and_one_that_breaks_down_says_why(open_app: Open) -> None:
-    app = open_app(solvers="spg,broken", iterations=5)
-    app.press("Run")
-    app.until_finished()
-    app.page.get_by_role("heading", name="Path of C").wait_for()
-    app.press("Follow the path of C")
-    app.page.get_by_text("SPG for 20 values of C from").wait_for()
-    drawn = "(figure) => Array.from(figure.renderers[0].data_source.data.value).length"
-    app.until(lambda: app.figures("^path-active$", drawn) == {"path-active": 20}, "the picture")
-    app.screenshot("path-1280", whole=True)
-
-    app.choose("Solver of the path", "Broken")
-    app.press("Follow the path of C")
-    app.page.get_by_text("Broken for 1 value of C").wait_for()
-    said = app.page.get_by_text(SENTENCE)  # in the table, in the head of its figure and, a moment later, by the path
-    app.until(lambda: [text.is_visible() for text in said.all()].count(True) == 3, "the sentence in three places")

@@ -248,31 +248,6 @@ def test_bytes_and_texts_with_prefixes_in_a_parquet_file_are_read_as_words() -> 
 # what people mean
 
 
-def test_decimal_commas_are_read_where_commas_do_not_separate() -> None:
-    for separator in ";\t":
-        rows = ("a;b;y", "1,5;-,5e1;ja", "2;3,25;nein")
-        found = read_dataset_bytes("\n".join(rows).replace(";", separator).encode(), "comma.csv")
-        assert found.X.tolist() == [[1.5, -5.0], [2.0, 3.25]]
-        assert "Commas in numbers are read as decimal points." in found.notes
-    target = read_dataset_bytes(b"a;y\n1;0,5\n2;1,5\n3;2,5\n", "target.csv")
-    assert (target.task, target.y.tolist()) == ("regression", [0.5, 1.5, 2.5])
-
-
-@pytest.mark.parametrize("content", [b"kind,a,b\ncat,1,2\ndog,2,3\n", b"label,a,b\n1,1,2\n2,2,3\n"])
-def test_a_label_in_the_first_column_is_understood_and_noted(content: bytes) -> None:
-    found = read_dataset_bytes(content, "first.csv")
-    assert (found.feature_names, found.X.tolist()) == (("a", "b"), [[1.0, 2.0], [2.0, 3.0]])
-    assert found.notes[-1].startswith("The target is column")
-
-
-def test_where_the_last_column_may_be_the_label_it_is() -> None:
-    assert read_dataset_bytes(b"y,x,class\n1,1,2\n2,2,3\n", "last.csv").feature_names == ("y", "x")
-    rows = "".join(f"name{i},{i},{i % 2}\n" for i in range(50))
-    found = read_dataset_bytes(f"name,a,b\n{rows}".encode(), "names.csv")
-    assert (found.feature_names, found.table.targets) == (("a",), ("b", "a"))
-    assert found.notes[-1].startswith('Column "name" is set aside: it holds names or texts')
-
-
 # the bounds themselves
 
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
 from _problems import ran
 from _shown import notes, words
+from _ticks import until
 from _waits import wait_for
 
 from mklviz.analysis.kernel_weights import Alignments
@@ -45,10 +44,6 @@ def opened(words: str = MOONS) -> tuple[Session, Model]:
     tab.follow(session)
     session.param.watch(lambda _: tab.follow(session), ["race", "cursor", "theme"])
     return session, tab
-
-
-def until(tab: Model, found: Callable[[], Any], what: str) -> None:
-    wait_for(found, what, lambda: tab.tick(time.monotonic()))
 
 
 def card(tab: Model, title: str) -> ModelCard:

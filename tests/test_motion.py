@@ -186,7 +186,7 @@ def reduced(name: str) -> tuple[Recipe, Dataset | None]:
 LONG = {"spg-parts", "products", "half-a-million", "noisy-svms", "thousands"}  # races of more than a few seconds
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.full] * (n in LONG)) for n in scenarios()])
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.product] * (n in LONG)) for n in scenarios()])
 def test_the_verdict_is_what_a_person_sees_in_the_picture(name: str) -> None:
     recipe, data = reduced(name)
     race = ran(recipe.race(recipe.prepare(data)))

@@ -240,7 +240,9 @@ def test_between_semicolons_a_comma_is_decimal_unless_whole_numbers_stand_beside
     cells = [f"{1 + i % 9},{100 + 7 * i}" for i in range(40)]
     for whole, first in ((1, 1.1), (20, 1100.0)):
         lines = [f"{cell};{i % 7};{'uv'[i % 2]}" for i, cell in enumerate(cells + [str(355 + i) for i in range(whole)])]
-        assert table("\n".join(["a;b;class", *lines])).X[0, 0] == first
+        found = table("\n".join(["a;b;class", *lines]))
+        assert found.X[0, 0] == first
+        assert ("Commas in numbers are read as decimal points." in found.notes) == (whole == 1)
 
 
 def test_lists_in_quotes_make_no_thousands_of_points() -> None:
@@ -433,14 +435,6 @@ def test_whether_the_first_row_holds_names_is_guessed_and_said(text: str, header
     assert found.table.options.header is header
     said = "names of columns" if header else "values, as the others do"
     assert f"The first row is taken to hold {said}." in found.notes
-
-
-@pytest.mark.parametrize(("coding", "called"), [("cp1252", "Windows-1252"), ("utf-16", "UTF-16")])
-def test_text_of_older_programs_is_read_and_said(coding: str, called: str) -> None:
-    text = "größe,ort,class\n" + "1,Zürich,u\n2,Genève,v\n" * 2
-    found = read_dataset_bytes(text.encode(coding), "mine.csv")
-    assert found.feature_names == table(text).feature_names == ("größe", "ort=Zürich")
-    assert f"The file is not UTF-8 text: its letters are read as {called}." in found.notes
 
 
 def test_the_guess_can_be_put_right() -> None:

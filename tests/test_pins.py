@@ -62,25 +62,6 @@ def grey(tab: RaceTab) -> dict[str, tuple[list[float], list[float]]]:
 
 
 @pytest.mark.full
-def test_a_pinned_race_stands_behind_the_one_shown_and_can_be_taken_off_in_the_legend() -> None:
-    session, tab = shown()
-    assert grey(tab) == {}
-    session.pin(kept())
-    lines = grey(tab)
-    assert set(lines) == {"SPG (1. Moons)", "Level (1. Moons)"}
-    trace = raced()[1].traces["spg"]
-    assert lines["SPG (1. Moons)"][0] == pytest.approx(list(trace.objective))
-    chips = tab.view.chips
-    assert [(item["label"], item["apart"]) for item in chips.pinned] == [("1. Moons", False)]
-    chips.receive({"off": 7})
-    assert grey(tab)
-    chips.receive({"off": 0})
-    assert session.pinned == ()
-    assert grey(tab) == {}
-    assert chips.pinned == []
-
-
-@pytest.mark.full
 def test_it_stays_when_the_page_is_reset_and_when_another_race_is_drawn_in_the_figures_that_stand() -> None:
     session, tab = shown()
     session.pin(kept())

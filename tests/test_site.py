@@ -370,12 +370,6 @@ def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
     assert loaded == []
 
 
-def test_the_ci_script_builds_the_site_strictly() -> None:
-    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    assert re.search(r'^    "\$bin/python" \.ci/docs "\$work/site"$', script, re.MULTILINE)
-    assert '"-W"' in (ROOT / ".ci" / "docs" / "__main__.py").read_text(encoding="utf-8")
-
-
 def test_readme_says_of_its_moving_picture_what_stands_in_it_and_what_is_solved_today() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     said = re.search(r"to and fro for (\d+) solves, Level's walk to the optimum in (\d+)\]", readme)
