@@ -15,7 +15,18 @@ from _ticks import tick
 import mklviz as mv
 from mklviz.contract import Facts, Iterate
 from mklviz.datasets import Dataset, load_dataset
-from mklviz.engine import Measured
+from mklviz.engine import (
+    KKT,
+    Gap,
+    IterateGap,
+    MaxIter,
+    Measured,
+    ModelGap,
+    ObjectiveChange,
+    ProjectedGradient,
+    Race,
+    WeightChange,
+)
 from mklviz.engine.replaying import measured, replay
 from mklviz.errors import MklvizError
 from mklviz.kernels import Gaussian
@@ -210,7 +221,7 @@ def test_who_has_not_come_so_far_has_no_milestone() -> None:
 
 
 def test_they_are_what_looking_at_every_step_finds() -> None:
-    race = ran(mv.Race(problem("random Gram matrices"), ["silp", "level"], rules=[mv.Gap(1e-4), mv.MaxIter(60)]))
+    race = ran(Race(problem("random Gram matrices"), ["silp", "level"], rules=[Gap(1e-4), MaxIter(60)]))
     best = Reference.of(race.traces.values())
     for trace in race.traces.values():
         least = np.minimum.accumulate(trace.objective)
@@ -222,7 +233,7 @@ def test_they_are_what_looking_at_every_step_finds() -> None:
 
 def test_they_stand_below_the_results_of_a_race_that_has_ended() -> None:
     view = RaceView()
-    race = mv.Race(problem("random Gram matrices"), ["silp", "level"], rules=[mv.MaxIter(20)])
+    race = Race(problem("random Gram matrices"), ["silp", "level"], rules=[MaxIter(20)])
     view.show(race)
     assert view.page.milestones.object == ""
     ran(race)
@@ -238,7 +249,7 @@ def test_they_stand_below_the_results_of_a_race_that_has_ended() -> None:
 
 
 RULES: tuple[Callable[[float], Measured], ...] = (
-    *(mv.Gap, mv.IterateGap, mv.ModelGap, mv.WeightChange, mv.ObjectiveChange, mv.KKT, mv.ProjectedGradient),
+    *(Gap, IterateGap, ModelGap, WeightChange, ObjectiveChange, KKT, ProjectedGradient),
 )
 
 
@@ -275,7 +286,7 @@ def long_run(solver: str) -> Trace:
 
 
 def test_what_is_returned_is_told_by_what_is_known_at_the_end() -> None:
-    found = replay(ZIGZAG, mv.WeightChange(0.15))
+    found = replay(ZIGZAG, WeightChange(0.15))
     assert found.step == 3
     assert found.verdict is not None
     assert found.verdict.status == "rule"
@@ -285,13 +296,13 @@ def test_what_is_returned_is_told_by_what_is_known_at_the_end() -> None:
     assert (best.at_least, best.at_most) == (pytest.approx(0.2), pytest.approx(0.22))
     assert (last.misplaced, best.misplaced) == (pytest.approx(0.3), pytest.approx(0.4))
     assert math.isnan(last.score)
-    scored = replay(ZIGZAG, mv.WeightChange(0.15), score=lambda step: step.objective)
+    scored = replay(ZIGZAG, WeightChange(0.15), score=lambda step: step.objective)
     assert (scored.last.score, scored.best.score) == (15.9, 12.0)
 
 
 def test_other_runs_tell_more_exactly_how_far_off_it_was() -> None:
     better = recorded(iterate(0.0, 8.0, 7.9))
-    found = replay(ZIGZAG, mv.Gap(0.5), [better, Trace("none", "None")])
+    found = replay(ZIGZAG, Gap(0.5), [better, Trace("none", "None")])
     assert found.step == 1
     assert found.last is found.best
     assert found.last.at_most == pytest.approx((12.0 - 9.8) / 8.0)
@@ -299,24 +310,22 @@ def test_other_runs_tell_more_exactly_how_far_off_it_was() -> None:
 
 
 def test_a_rule_that_never_fires_returns_what_the_run_returned() -> None:
-    found = replay(ZIGZAG, mv.KKT(0.1))
+    found = replay(ZIGZAG, KKT(0.1))
     assert found.verdict is None
     assert (found.step, found.best.step) == (4, 4)
     assert found.best.at_least == 0.0
     with pytest.raises(MklvizError, match="no steps"):
-        replay(Trace("none", "None"), mv.Gap(0.1))
+        replay(Trace("none", "None"), Gap(0.1))
 
 
 def test_without_a_bound_it_is_only_known_how_far_off_it_was_at_least() -> None:
-    found = replay(recorded(iterate(0.5, 20.0, math.nan), iterate(1.0, 10.0, math.nan)), mv.ObjectiveChange(2.0))
+    found = replay(recorded(iterate(0.5, 20.0, math.nan), iterate(1.0, 10.0, math.nan)), ObjectiveChange(2.0))
     assert math.isnan(found.best.at_most)
     assert found.best.at_least == 0.0
 
 
 @pytest.mark.parametrize("solver", ["silp", "level", "spg"])
-@pytest.mark.parametrize(
-    "rule", [mv.Gap(0.05), mv.IterateGap(0.05), mv.WeightChange(0.02), mv.ObjectiveChange(1e-3), mv.KKT(0.05)]
-)
+@pytest.mark.parametrize("rule", [Gap(0.05), IterateGap(0.05), WeightChange(0.02), ObjectiveChange(1e-3), KKT(0.05)])
 def test_a_rule_stops_a_recording_where_it_stops_the_run(solver: str, rule: Measured) -> None:
     live = mv.solve(problem("blobs, C = 100"), solver, gap=None, max_iter=200, stop=[rule])
     found = replay(long_run(solver), rule)
@@ -341,10 +350,10 @@ def test_a_rule_fires_at_the_first_step_that_measures_no_more_than_its_threshold
 
 
 def test_what_rules_measure() -> None:
-    assert measured(ZIGZAG, mv.ObjectiveChange(1.0))[1:] == pytest.approx([8 / 12, 4 / 16, 0.1 / 15.9, 5.9 / 10])
-    assert measured(ZIGZAG, mv.Gap(1.0)) == pytest.approx([0.8, 4 / 12, 3 / 12, 2.5 / 12, 0.02])
-    assert measured(ZIGZAG, mv.IterateGap(1.0)) == pytest.approx([0.8, 4 / 12, 7 / 16, 6.4 / 15.9, 0.02])
-    assert np.isnan(measured(ZIGZAG, mv.ModelGap(1.0))).all()
+    assert measured(ZIGZAG, ObjectiveChange(1.0))[1:] == pytest.approx([8 / 12, 4 / 16, 0.1 / 15.9, 5.9 / 10])
+    assert measured(ZIGZAG, Gap(1.0)) == pytest.approx([0.8, 4 / 12, 3 / 12, 2.5 / 12, 0.02])
+    assert measured(ZIGZAG, IterateGap(1.0)) == pytest.approx([0.8, 4 / 12, 7 / 16, 6.4 / 15.9, 0.02])
+    assert np.isnan(measured(ZIGZAG, ModelGap(1.0))).all()
     told = recorded(iterate(0.5, 20.0, 0.0, model_gap=0.25), iterate(1.0, 0.0, 0.0))
-    assert measured(told, mv.ModelGap(1.0))[0] == 0.25
-    assert measured(told, mv.ObjectiveChange(1.0))[1] == math.inf
+    assert measured(told, ModelGap(1.0))[0] == 0.25
+    assert measured(told, ObjectiveChange(1.0))[1] == math.inf
