@@ -1,7 +1,5 @@
 """Views of a race and dashboards that are told the time, as their page would tell it, and what they are given."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from time import monotonic

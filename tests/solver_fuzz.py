@@ -17,8 +17,6 @@ sums and products of kernels, every loss and every regularizer come in turn. Wha
     unfinished   not solved to the gap asked for, though another solver was
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections import Counter

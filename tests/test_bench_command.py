@@ -1,7 +1,5 @@
 """`mklviz bench`: ratios of alternating timings; what is measured of a page and of classifiers."""
 
-from __future__ import annotations
-
 import asyncio
 import getpass
 import json

@@ -1,7 +1,5 @@
 """The served dashboard behind its gate, in a browser: the policy forbids nothing it needs; uploads get answers."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Clicks in haste: changes that arrive together, each answered, and buttons that move while they are pressed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

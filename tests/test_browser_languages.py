@@ -1,7 +1,5 @@
 """Pages in other languages, in a browser: two visitors at once, nothing wider than its place, no English left."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

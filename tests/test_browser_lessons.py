@@ -3,8 +3,6 @@
 All of them in one page, one after the other, so that none may leave anything behind for the next; at full speed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """A page whose connection is lost goes on where it was, or says that it must start again."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The page that a host shows for an address of the site that leads nowhere."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

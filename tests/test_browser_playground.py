@@ -1,7 +1,5 @@
 """The playground, opened from the disk: it solves by itself what Python solves, and follows mouse, finger and keys."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

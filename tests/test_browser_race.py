@@ -1,7 +1,5 @@
 """A race in the browser, driven as a person drives it: run, watch, pause, step, stop, reset."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """For everyone in the room, in a browser: the projector, the list of keys, and races in grey behind others."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The page that opens, in a browser: paths run before the page is loaded, links lead on, and the start is dragged."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """Tabs in the browser: the timeline goes back over a race, and the race is there again afterwards."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Splitting a data set: stratified, scaled by the training part alone, the same for the same seed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A window of its own: which one opens, how large it was, what it opens with, and that its server ends with it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The explorer's rules: who may do what when, and that nothing is lost before something takes its place."""
 
-from __future__ import annotations
-
 import ast
 import asyncio
 import threading

@@ -1,7 +1,5 @@
 """The gate before every page: by name, by code, with room for so many; what every answer says; signed sessions."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

@@ -1,7 +1,5 @@
 """The Geometry tab without a browser: paths that grow, follow the cursor, and lie on a map computed beside them."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from itertools import combinations

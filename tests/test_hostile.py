@@ -1,7 +1,5 @@
 """Words, JSON, arguments, files, addresses and uploads made to do harm are understood or refused in a sentence."""
 
-from __future__ import annotations
-
 import io
 import json
 import subprocess

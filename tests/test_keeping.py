@@ -1,7 +1,5 @@
 """What a trace keeps of many kernels comes back bit for bit, in little room; and runs can be pickled and sent."""
 
-from __future__ import annotations
-
 import copy
 import io
 import pickle

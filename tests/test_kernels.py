@@ -1,7 +1,5 @@
 """Every kernel family gives a kernel: symmetric, positive semidefinite, its own formula, and a name for people."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The tab Knobs without a browser: the slider solves again, the last position wins, and what is drawn is what came."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from functools import cache

@@ -4,8 +4,6 @@ What decides is one number, and the choices are what lies between bounds. At a l
 enough from its bounds for the rounding of another BLAS not to matter.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Losses by their mathematics: conjugates by Fenchel-Young, biases by brute force, dual values at the box's ends."""
 
-from __future__ import annotations
-
 from decimal import Decimal, localcontext
 
 import numpy as np

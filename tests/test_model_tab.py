@@ -1,7 +1,5 @@
 """The Model tab without a browser: it shows what the step shown has learned, and computes beside the page."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

@@ -1,7 +1,5 @@
 """The verdict on motion, the milestones of a run, and stop rules replayed on recordings."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

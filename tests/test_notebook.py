@@ -1,7 +1,5 @@
 """Races from scripts and notebooks, and what data sets, banks, problems and traces show in a notebook."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import json

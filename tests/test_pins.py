@@ -1,7 +1,5 @@
 """What stands over the curves of a race: pinned races in grey behind it, and the cursor that is dragged."""
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from time import monotonic

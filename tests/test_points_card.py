@@ -1,7 +1,5 @@
 """Points drawn by hand: what is taken from the page, what becomes of it, and what is learned after each change."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any

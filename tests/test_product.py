@@ -1,7 +1,5 @@
 """Products of kernels: the bank, the problem they pose, and the methods that follow it, against independent values."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 

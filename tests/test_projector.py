@@ -1,7 +1,5 @@
 """For everyone in the room: large type and lines with objective and weights alone, from one switch or the address."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from urllib.parse import parse_qs
 

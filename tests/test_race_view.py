@@ -1,7 +1,5 @@
 """The view of a race follows it: what is drawn is what the solvers found, whoever watches or does not."""
 
-from __future__ import annotations
-
 import gc
 import re
 import time

@@ -1,7 +1,5 @@
 """The regularizers of every formulation: conjugates, gradients, projections, block forms, weights in closed form."""
 
-from __future__ import annotations
-
 import _problems
 import numpy as np
 import pytest

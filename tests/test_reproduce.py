@@ -1,7 +1,5 @@
 """The claims of the papers: what decides them, what their runs say, and where they are shown."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Kernels by rows, on samples so many that no matrix is formed: the same kernels, the same solutions, any cache."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from _problems import blobs

@@ -1,7 +1,5 @@
 """Gaps mean what they say at every scale: C and kernels from tiny to huge, sizes far apart, bounds in long double."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 

@@ -1,7 +1,5 @@
 """A closed tab costs nothing for long, a lost connection loses nothing, and no session leaves anything behind."""
 
-from __future__ import annotations
-
 import threading
 import time
 import urllib.request

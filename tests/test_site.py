@@ -1,7 +1,5 @@
 """The documentation: what every plug-in needs there, that its examples run, and that the site is built from it."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import os

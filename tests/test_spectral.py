@@ -1,7 +1,5 @@
 """PGD, SPG and the parts they share: spectral steps, averaged reference values, line searches, tuned precision."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from itertools import islice, pairwise

@@ -1,7 +1,5 @@
 """The tab Stopping without a browser: what it draws are the numbers of the replays."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

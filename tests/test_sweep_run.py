@@ -1,7 +1,5 @@
 """A sweep that is killed, paused or ended goes on where it stood; workers that die cost no finished run."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource

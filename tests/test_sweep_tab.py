@@ -1,7 +1,5 @@
 """The tab Sweep without a browser: words and fields, a sweep under way, and what came of it."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 from collections.abc import Iterator, Mapping
