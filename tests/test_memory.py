@@ -288,8 +288,8 @@ def test_a_file_of_runs_counts_while_it_is_read_and_kept(monkeypatch: pytest.Mon
     file = io.BytesIO()
     write_bundle(race.traces, file)
     ledger = Ledger(int(bundle_bytes(file.getvalue(), "runs.zip")))
-    monkeypatch.setattr(runs, "LEDGER", ledger)
-    monkeypatch.setattr(session_module, "LEDGER", ledger)
+    for module in (runs, session_module):
+        monkeypatch.setattr(module, "LEDGER", ledger)
     monkeypatch.setenv("MKLVIZ_STORE", "none")
     tab, session = runs.Runs(), Session()
     tab.follow(session)

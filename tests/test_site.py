@@ -137,13 +137,6 @@ def test_every_public_name_is_in_the_reference(maker: Maker) -> None:
     assert {name.split(".")[0] for name in shown} == set(mv.__all__)
 
 
-def test_a_public_module_is_shown_by_its_names(maker: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
-    reference = maker("reference")
-    monkeypatch.setattr(reference, "homes", lambda: {"mklviz.plot": ["plot"]})
-    page = reference.pages()["plot"]
-    assert "\n.. autofunction:: mklviz.plot.growth\n" in page
-
-
 @pytest.mark.parametrize("name", sorted(solver_classes()))
 def test_the_page_of_a_solver_names_what_it_can_follow(name: str, maker: Maker) -> None:
     rows = maker("facts").followed(solver_classes()[name]).split("\n\n")[0].splitlines()[2:]
