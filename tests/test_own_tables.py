@@ -218,6 +218,7 @@ def test_letters_are_read_in_the_encodings_people_have(coding: str) -> None:
         (["$3", "-$4.5", "€ 12", "7 €"], [3, -4.5, 12, 7], ","),
         (["\N{MINUS SIGN}1.5", "2", "\N{MINUS SIGN}3", "4"], [-1.5, 2, -3, 4], ","),
         (["1 234,5", "2,5", "3,0", "4,0"], [1234.5, 2.5, 3, 4], "\t"),
+        (["1,5", "-,5e1", "2", "3,25"], [1.5, -5, 2, 3.25], ";"),
         (["1.234", "2.345", "3.456", "4.5"], [1.234, 2.345, 3.456, 4.5], ","),
         (["1,23,456", "12,34,567", "1,000", "2"], [123456, 1234567, 1000, 2], ";"),
         (["(3.5)", "4", "(12.25)", "0"], [-3.5, 4, -12.25, 0], ","),
@@ -295,6 +296,7 @@ def test_many_numbered_classes_are_classes_and_counts_can_be_numbers() -> None:
         assert table(text, task="numbers").task == "regression"
     few = "x,y\n" + "".join(f"{i},{i % 4}\n" for i in range(40))
     assert (table(few).task, table(few, task="numbers").task) == ("multiclass", "regression")
+    assert table("a;y\n1;0,5\n2;1,5\n3;2,5\n").y.tolist() == [0.5, 1.5, 2.5]
     assert len(table("x,y\n" + "".join(f"{i},{i % 30 * 7}\n" for i in range(90)), task="classes").classes) == 30
 
 
@@ -456,6 +458,8 @@ def test_the_guess_can_be_put_right() -> None:
         ("a,b,class", "{i},{j},{w}", ("class", "a", "b")),
         ("a,target,b", "{i},{w},{j}", ("target", "a", "b")),
         ("y,a,b", "{w},{i},{j}", ("y", "a", "b")),
+        ("label,a,b", "{j},{i},{i}", ("label", "a", "b")),
+        ("y,x,class", "{i},{i},{j}", ("class", "y", "x")),
         ("x,y,z", "{i},{j},{j}", ("z", "x", "y")),
         ("kind,a,b", "{w},{i},{j}", ("kind", "a", "b")),
         ("a,b,day", "{i},{j},2024-01-1{j}", ("b", "a")),
