@@ -4,8 +4,6 @@ Curves are read from the models of BokehJS, never from pixels: what is in a Colu
 drawn. Controls are found by their role and text.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

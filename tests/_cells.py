@@ -1,7 +1,5 @@
 """Cells that are run in a fresh kernel, and a race in the output of one, as a page of any notebook shows it."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

@@ -7,8 +7,6 @@ s_k(a) = ||L_k'(y∘a)||² with K_k = L_k L_k'. Certified bounds from solvers en
 problems, and two conic solvers agree on it (tests).
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import cvxpy as cp

@@ -1,7 +1,5 @@
 """Hostile input by kind: files, words of recipes, arguments, JSON. Tests read it as it is, fuzzing changes it."""
 
-from __future__ import annotations
-
 import importlib
 import io
 import zipfile

@@ -3,10 +3,9 @@
 A fault that a product of solvers, losses, regularizers and situations brings to light nearly always hangs on one value
 or on two that meet (Cohen, Dalal, Fredman and Patton, The AETG system, IEEE Transactions on Software Engineering 23,
 1997). Of a test marked ``pairwise`` the quick tests take a cover of the pairs; of one marked ``each_value`` they take a
-cover of the values, and the full ones a cover of the pairs, all found greedily. What is left is marked ``product``.
+cover of the values, and the full ones a cover of the pairs, all found greedily. What is left is marked ``product``, as
+is all but the values of one marked ``each_value("release")``.
 """
-
-from __future__ import annotations
 
 import itertools
 from collections import Counter
@@ -59,7 +58,8 @@ def leave_the_rest(items: list[pytest.Item]) -> None:
                 functions.setdefault(item.nodeid.partition("[")[0], []).append(item)
         for cases in functions.values():
             left = _outside(cover, cases)
-            rest = left if cover is covered else _outside(covered, left)
+            late = cover is covered or cases[0].get_closest_marker(mark).args  # type: ignore[union-attr]
+            rest = left if late else _outside(covered, left)
             for case in left:
                 case.add_marker("product" if case in rest else "full")
 

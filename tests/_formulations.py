@@ -9,8 +9,6 @@ where samples have weights, each l times its weight.
 It shares neither code nor formulas with the weighted form, the gradients and the conjugates it is compared with.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import _problems

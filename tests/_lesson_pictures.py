@@ -1,7 +1,5 @@
 """What the picture of each lesson says, read from what is drawn alone: the place of its answer among the choices."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise

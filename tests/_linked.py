@@ -1,7 +1,5 @@
 """A source archive holds no links to folders: those that the repository has are made before the first import."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 __all__ = ["LINKED"]

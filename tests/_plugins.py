@@ -1,7 +1,5 @@
 """Files saved as if they were in a plug-in folder."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path

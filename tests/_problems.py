@@ -1,7 +1,5 @@
 """Small problems that several test files share, each made once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar

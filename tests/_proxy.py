@@ -1,7 +1,5 @@
 """A TCP proxy that can be slow, mute, and lose its connections: the network between a browser and the server."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import threading

@@ -6,8 +6,6 @@ common with it (SCS, of first order) is asked for 1e-9 too, and only then both f
 no reference.
 """
 
-from __future__ import annotations
-
 import warnings
 
 import cvxpy as cp

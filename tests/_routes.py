@@ -5,8 +5,6 @@
 The routes are those of the running application. A process of its own, as one of them may end it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

@@ -1,7 +1,5 @@
 """What the tests of files have in common: samples, a kernel, and what writes them in each format."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections.abc import Callable

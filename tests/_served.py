@@ -5,8 +5,6 @@
 The solver "broken" takes three steps and then fails.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """What a view and a value show, read as a person would find it: by the words on it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import panel as pn

@@ -1,7 +1,5 @@
 """Where the modules of the library are."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 __all__ = ["ROOT", "SCREEN", "SOURCES", "inside", "sources"]

@@ -1,7 +1,5 @@
 """Runs made up for stores, each step with its number in it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path

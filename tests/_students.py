@@ -1,7 +1,5 @@
 """A class without browsers, behind a room's code: who leads a lesson, and who follows and answers its question."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -1,7 +1,5 @@
 """Tables of results as sweeps give them, made of numbers that are known."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any

@@ -1,14 +1,13 @@
 """Views of a race and dashboards that are told the time, as their page would tell it, and what they are given."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from time import monotonic
+from typing import Any
 
 import panel as pn
 import pytest
-from _waits import soon
+from _waits import soon, wait_for
 
 from mklviz.engine.warmup import Warmup
 from mklviz.views.explorer.explorer import Explorer
@@ -29,6 +28,11 @@ def tick(view: RaceView, now: float | None = None, painted: bool = True) -> None
 def follow(explorer: Explorer, until: Callable[[], object]) -> None:
     """Let the dashboard tick until something holds."""
     asyncio.run(soon(until, meanwhile=explorer.tick))
+
+
+def until(tab: Any, found: Callable[[], object], what: str = "what the tab was to show") -> None:
+    """Let a tab tick until something holds."""
+    wait_for(found, what, lambda: tab.tick(monotonic()))
 
 
 def warm_up_by(monkeypatch: pytest.MonkeyPatch, warmup: Warmup) -> None:

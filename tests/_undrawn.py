@@ -1,7 +1,5 @@
 """The drawer that draws nothing: it records the data that others would draw, of a race too."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

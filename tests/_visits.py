@@ -1,7 +1,5 @@
 """The dashboard on a server in this process, and visits to it without a browser."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import threading

@@ -1,7 +1,5 @@
 """How tests wait: for a condition, never for a time."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,5 @@
 """What the tests share."""
 
-from __future__ import annotations
-
 import logging
 import os
 import sys
@@ -10,35 +8,16 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from _linked import LINKED  # isort: skip  # before anything of mklviz is imported
-from _browser import chromium, open_app, raced, server
+from _linked import LINKED  # noqa: F401  # isort: skip  # before anything of mklviz is imported
+from _browser import chromium, open_app, raced, server  # noqa: F401
 from _cover import leave_the_rest
-from _plugins import none_left_out, save
-from _stores import store
+from _plugins import none_left_out, save  # noqa: F401
+from _stores import store  # noqa: F401
 from _waits import Clock
 
 from mklviz.context import meter
 from mklviz.engine.scheduler import Scheduler
 from mklviz.engine.warmup import WARMUP
-
-__all__ = [
-    "LINKED",
-    "chromium",
-    "clock",
-    "no_log",
-    "none_left_out",
-    "one_worker",
-    "open_app",
-    "pytest_collection_modifyitems",
-    "raced",
-    "save",
-    "server",
-    "store",
-    "streamed_in_pieces",
-    "without",
-]
-
-pytest_plugins = ["pytester"]
 
 _STORE = tempfile.TemporaryDirectory(prefix="mklviz-tests-", ignore_cleanup_errors=True)  # one for each worker
 os.environ["MKLVIZ_STORE"] = _STORE.name  # programs that tests start have it, too: none touches the user's own runs

@@ -9,8 +9,6 @@ the page's socket and beside it. What it waits for counts in CPU time of the ser
 changes nothing.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import base64

@@ -9,8 +9,6 @@ their line; some of them change nothing that matters, and the others want a test
 test data selection, Computer 11, 1978). It needs the tests, so it stands beside them.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import os

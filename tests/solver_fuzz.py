@@ -17,8 +17,6 @@ sums and products of kernels, every loss and every regularizer come in turn. Wha
     unfinished   not solved to the gap asked for, though another solver was
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections import Counter
@@ -27,32 +25,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+import mklviz as mv
 from mklviz.context.blas import one_blas_thread
 from mklviz.contract import Array
 from mklviz.engine import available_solvers, make_solver, solve
 from mklviz.errors import MklvizError
 from mklviz.kernels import Gaussian, KernelBank, Polynomial, ProductBank
-from mklviz.problem import (
-    BlockL1,
-    BlockPower,
-    ElasticNet,
-    Entropy,
-    EpsilonInsensitive,
-    GroupSquaredPlusL1,
-    Hinge,
-    L1Penalty,
-    Logistic,
-    Loss,
-    LpBall,
-    LpPenalty,
-    MulticlassHinge,
-    OneAgainstAllHinge,
-    PowerPenalty,
-    Problem,
-    Regularizer,
-    Simplex,
-    Squared,
-)
+from mklviz.problem import Loss, Regularizer
 from mklviz.problem.rounding import rounding_bound
 from mklviz.record import Trace
 
@@ -68,7 +47,7 @@ class Case:
     """A problem posed from a seed, and what it is in words."""
 
     seed: int
-    problem: Problem
+    problem: mv.Problem
     words: str
 
 
@@ -102,16 +81,16 @@ def make_case(seed: int) -> Case:
         bank = KernelBank.from_grams(grams, precision="double")
     regularizer = _regularizer(rng, loss, scale, product)
     words = f"n = {n}, m = {len(bank)}{', product' if product else ''}, K {scale:.1e}, {loss!r}, {regularizer!r}"
-    return Case(seed, Problem(bank, y, loss, regularizer), words)
+    return Case(seed, mv.Problem(bank, y, loss, regularizer), words)
 
 
 def _loss(rng: np.random.Generator, C: float, spread: float) -> Loss:
     bias = bool(rng.random() < 0.6)
     kind = int(rng.integers(8)) % 6  # twice as often those that most solvers know
     if kind == 4:
-        return MulticlassHinge(C)
-    losses = (Hinge(C, bias=bias), EpsilonInsensitive(C, 0.1 * spread, bias=bias), Squared(C, bias=bias),
-              Logistic(C, bias=bias), None, OneAgainstAllHinge(C, bias=bias))  # fmt: skip
+        return mv.MulticlassHinge(C)
+    losses = (mv.Hinge(C, bias=bias), mv.EpsilonInsensitive(C, 0.1 * spread, bias=bias), mv.Squared(C, bias=bias),
+              mv.Logistic(C, bias=bias), None, mv.OneAgainstAllHinge(C, bias=bias))  # fmt: skip
     chosen = losses[kind]
     assert chosen is not None
     return chosen
@@ -132,21 +111,21 @@ def _regularizer(rng: np.random.Generator, loss: Loss, scale: float, product: bo
     C = loss.C ** rng.uniform()
     weight, norm = 1.0 / (C * scale), scale**-0.5
     choices: list[Regularizer] = [
-        L1Penalty(price * C / weight),
-        LpPenalty(p, price * C / weight**2),
-        PowerPenalty(p, price * C / weight**p),
-        Entropy(price * C),
-        Simplex(),
-        LpBall(p),
+        mv.L1Penalty(price * C / weight),
+        mv.LpPenalty(p, price * C / weight**2),
+        mv.PowerPenalty(p, price * C / weight**p),
+        mv.Entropy(price * C),
+        mv.Simplex(),
+        mv.LpBall(p),
     ]
     if not product:
         choices += [
-            BlockL1(price * C / norm),
-            BlockPower(price * C / norm ** (2.0 * p / (p + 1.0)), 2.0 * p / (p + 1.0)),
-            ElasticNet(price * C / norm, price * C / norm**2),
-            GroupSquaredPlusL1(price * C / norm**2, 0.1 * price * C / norm * float(rng.integers(2))),
+            mv.BlockL1(price * C / norm),
+            mv.BlockPower(price * C / norm ** (2.0 * p / (p + 1.0)), 2.0 * p / (p + 1.0)),
+            mv.ElasticNet(price * C / norm, price * C / norm**2),
+            mv.GroupSquaredPlusL1(price * C / norm**2, 0.1 * price * C / norm * float(rng.integers(2))),
         ]
-    return Simplex() if rng.random() < SIMPLEX else choices[int(rng.integers(len(choices)))]
+    return mv.Simplex() if rng.random() < SIMPLEX else choices[int(rng.integers(len(choices)))]
 
 
 def examine(case: Case, seconds: float = 5.0, solvers: Sequence[str] = ()) -> tuple[list[Fault], dict[str, float]]:
@@ -195,7 +174,7 @@ def _own_faults(case: Case, name: str, trace: Trace) -> Iterator[Fault]:
         yield Fault(case.seed, name, "verdict", f"gap {gap:.1e}, {trace.reason} {case.words}")
 
 
-def _feasible(problem: Problem, weights: Array, dual: Array) -> bool:
+def _feasible(problem: mv.Problem, weights: Array, dual: Array) -> bool:
     try:
         problem.loss.check_dual(dual, problem.y)
     except MklvizError:
@@ -226,7 +205,7 @@ def _disagreements(case: Case, traces: dict[str, Trace]) -> Iterator[Fault]:
             yield Fault(case.seed, name, "unfinished", note)
 
 
-def _slack(problem: Problem, traces: Sequence[Trace]) -> float:
+def _slack(problem: mv.Problem, traces: Sequence[Trace]) -> float:
     """Return how far rounding may let bounds cross."""
     ends = [iterate for trace in traces for iterate in (trace.best, trace.best_bound)]
     size = max(abs(iterate.objective) for iterate in ends)

@@ -5,8 +5,6 @@ runs in, pack them or bring the index to a later version. After each the store h
 that was there before has to be read in full, and of a run that was going on only the last second may be missing.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import os

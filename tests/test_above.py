@@ -1,7 +1,5 @@
 """Axes that draw what matters: objectives above the best bound, and an end before a run far longer than others."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from time import monotonic

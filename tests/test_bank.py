@@ -1,7 +1,5 @@
 """A kernel bank answers as the dense matrices would, however it stores them, and refuses what it cannot hold."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

@@ -1,7 +1,5 @@
 """However a bank keeps its matrices, in single precision or in files on disk, it answers as the dense ones would."""
 
-from __future__ import annotations
-
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path

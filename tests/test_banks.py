@@ -1,7 +1,5 @@
 """Banks are shared by all who ask for the same numbers; names are not."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Long computations in one piece are cut where someone may want them to stop, and their results stay the same."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """A branch goes on from a step of another run, and counts on from there: in the trace, in files and on screen."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from functools import cache

@@ -1,7 +1,5 @@
 """A class answers a lesson: the page that leads shows bars before the race, and who follows is told that it counts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

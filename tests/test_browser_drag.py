@@ -1,7 +1,5 @@
 """What is dragged in the browser: the picture changes while the mouse is still down."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The page of a recorded race, opened from the disk: the cursor moves, and nothing is asked of anybody."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The controls of the sidebar in the browser: what is wrong is said under its field, what is off says why."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What lies under the mouse: one box beside it says the value of every curve, or of a bar, and goes when it leaves."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

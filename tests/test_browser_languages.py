@@ -1,7 +1,5 @@
 """Pages in other languages, in a browser: two visitors at once, nothing wider than its place, no English left."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +28,9 @@ SAID = """() => {
 }"""
 
 
-@pytest.mark.parametrize("size", [(1280, 720), (390, 844)], ids=["wide", "phone"])
+@pytest.mark.parametrize(
+    "size", [(1280, 720), pytest.param((390, 844), marks=pytest.mark.product)], ids=["wide", "phone"]
+)
 def test_two_visitors_see_start_each_in_their_language(chromium: Any, server: Server, size: tuple[int, int]) -> None:  # noqa: F811
     width, height = size
     viewport = {"width": width, "height": height}

@@ -3,8 +3,6 @@
 All of them in one page, one after the other, so that none may leave anything behind for the next; at full speed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -35,8 +33,8 @@ def asked(app: App, lesson: Scenario) -> Any:
     return app.page.get_by_role("group", name=lesson.question.text)
 
 
-# of each kind one: a tab of curves and a map, a sum, a product, many kernels, a path; they differ in data and words
-EACH_TIME = ("silp-oscillates", "three-kernels", "thousands", "products", "regularization-path")
+# a tab of curves, a map and a path; others differ in data and words
+EACH_TIME = ("silp-oscillates", "three-kernels", "regularization-path")
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """A page whose connection is lost goes on where it was, or says that it must start again."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
@@ -189,7 +187,7 @@ def test_a_page_that_was_away_for_too_long_starts_again_with_its_set_up(tmp_path
         own.end()
 
 
-@pytest.mark.parametrize("end", ["mend", "forget"])
+@pytest.mark.parametrize("end", ["mend", pytest.param("forget", marks=pytest.mark.product)])
 def test_a_network_that_goes_silent_is_said_and_the_page_goes_on(own: Own, pages: Pages, end: str) -> None:
     proxy = Proxy(own.port)
     try:

@@ -1,7 +1,5 @@
 """What a notebook of marimo shows, in marimo itself, which has an environment of its own: `.ci/run` makes it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A slow network gets fewer frames and still the last point; a page with arrays survives a lost connection."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The page that a host shows for an address of the site that leads nowhere."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any
@@ -23,11 +21,7 @@ HOST = "https://host.example/mklviz/"
     ],
 )
 def test_an_address_of_nothing_leads_on_from_any_depth(
-    asked: str,
-    versions: list[str],
-    chromium: Any,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    asked: str, versions: list[str], chromium: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(str(ROOT / ".ci" / "docs"))
     monkeypatch.delitem(sys.modules, "versions", raising=False)

@@ -1,7 +1,5 @@
 """The playground, opened from the disk: it solves by itself what Python solves, and follows mouse, finger and keys."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -161,11 +159,7 @@ def test_the_surface_is_what_the_svm_decides(playground: Playground) -> None:
 
 
 @pytest.mark.parametrize("touch", [False, True])
-def test_the_start_and_a_point_are_dragged_and_taken_back(
-    chromium: Any,
-    file: Path,
-    touch: bool,
-) -> None:
+def test_the_start_and_a_point_are_dragged_and_taken_back(chromium: Any, file: Path, touch: bool) -> None:
     viewport = {"width": 390 if touch else 1280, "height": 844}
     page = new_page(chromium, viewport=viewport, has_touch=touch, reduced_motion="reduce")
     one = Playground(page, file)

@@ -1,7 +1,5 @@
 """Points in the browser: added, dragged and removed by hand, learned from at once, and raced on."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 from urllib.parse import quote

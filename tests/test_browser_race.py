@@ -1,12 +1,10 @@
 """A race in the browser, driven as a person drives it: run, watch, pause, step, stop, reset."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest
 from _browser import LONG, App
-from _served import SENTENCE, small_recipe
+from _served import small_recipe
 
 from mklviz.engine import solve
 
@@ -110,38 +108,6 @@ def test_the_last_point_is_the_solvers_last_iterate_and_reset_keeps_seed_and_set
         assert app.still(field.input_value, f"the field {name}", quiet=0.5) == kept
 
 
-def test_a_failing_solver_says_why_and_the_others_finish(open_app: Open) -> None:
-    app = open_app(solvers="level,silp,broken", iterations=12)
-    app.press("Run")
-    app.until_finished()
-    app.until(lambda: app.status == "2 of 3 solvers have finished; Broken failed.", "the end of all")
-    app.until(lambda: SENTENCE in "".join(app.row("broken")[1:2]), "the sentence in the table")
-    app.settled()
-    assert app.points() == {"level": 13, "silp": 13, "broken": 4}
-    app.until(lambda: app.page.locator(".trouble").inner_text().endswith(SENTENCE), "the sentence below the controls")
-    app.screenshot("failed-1280")
-
-
-def test_two_sessions_at_once_are_independent(open_app: Open) -> None:
-    one = open_app(**LONG)
-    other = open_app(**{**LONG, "solvers": "pgd"})
-    one.press("Run")
-    one.until_running()
-    assert other.status == EMPTY
-    other.press("Run")
-    other.until_running()
-    one.press("Pause")
-    held = one.settled()
-    before = other.points()
-    other.until(lambda: grew(before, other.points()), "the other session's curves to grow")
-    assert one.points() == held
-    assert set(held) == {"level", "spg"}
-    assert set(other.points()) == {"pgd"}
-    other.press("Reset")
-    other.until(lambda: other.status == EMPTY, "the other page to be empty")
-    assert one.points() == held
-
-
 def test_the_keys_run_pause_step_stop_and_reset(open_app: Open) -> None:
     app = open_app(**LONG)
     keys = app.page.keyboard
@@ -171,21 +137,3 @@ def test_the_keys_run_pause_step_stop_and_reset(open_app: Open) -> None:
     app.until_finished()
     keys.press("r")
     app.until(lambda: app.status == EMPTY, "the empty page")
-
-
-def test_a_solver_is_followed_along_c_and_one_that_breaks_down_says_why(open_app: Open) -> None:
-    app = open_app(solvers="spg,broken", iterations=5)
-    app.press("Run")
-    app.until_finished()
-    app.page.get_by_role("heading", name="Path of C").wait_for()
-    app.press("Follow the path of C")
-    app.page.get_by_text("SPG for 20 values of C from").wait_for()
-    drawn = "(figure) => Array.from(figure.renderers[0].data_source.data.value).length"
-    app.until(lambda: app.figures("^path-active$", drawn) == {"path-active": 20}, "the picture")
-    app.screenshot("path-1280", whole=True)
-
-    app.choose("Solver of the path", "Broken")
-    app.press("Follow the path of C")
-    app.page.get_by_text("Broken for 1 value of C").wait_for()
-    said = app.page.get_by_text(SENTENCE)  # in the table, in the head of its figure and, a moment later, by the path
-    app.until(lambda: [text.is_visible() for text in said.all()].count(True) == 3, "the sentence in three places")

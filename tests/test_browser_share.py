@@ -1,7 +1,5 @@
 """What leaves the dashboard, in a browser: a link opens on another page, files arrive, and races are shown again."""
 
-from __future__ import annotations
-
 import zipfile
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The stage of a lesson in the browser: the answer is on the screen after the run, on a laptop and on a phone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode

@@ -1,7 +1,5 @@
 """The page that opens, in a browser: paths run before the page is loaded, links lead on, and the start is dragged."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal
@@ -339,7 +337,8 @@ def test_a_page_that_follows_is_dark_from_its_first_picture(chromium: Any, serve
 
 
 @pytest.mark.parametrize(
-    ("scheme", "width", "words"), [("light", 1280, ""), ("dark", 390, ""), ("dark", 1280, "?projector")]
+    ("scheme", "width", "words"),
+    [("light", 1280, ""), ("dark", 390, ""), pytest.param("dark", 1280, "?projector", marks=pytest.mark.product)],
 )
 def test_it_fits_its_screen(chromium: Any, server: Server, scheme: str, width: int, words: str) -> None:  # noqa: F811
     viewport = {"width": width, "height": 720 if width > 600 else 844}

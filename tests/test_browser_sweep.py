@@ -1,7 +1,5 @@
 """The tab Sweep in the browser: words are typed, the sweep is solved in processes, and its figures are painted."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from urllib.parse import unquote

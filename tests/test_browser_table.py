@@ -1,7 +1,5 @@
 """From a file to a race in one step, in a browser: what was assumed is shown, and one click proposes what fits."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Where the time goes, in the browser: bars that grow with the race, in seconds or as shares, by hand and by ear."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

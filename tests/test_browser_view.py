@@ -1,7 +1,5 @@
 """What a person can do with the figures: hide, zoom, change axis and theme; and whether everybody can use the page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -4,8 +4,6 @@ VS Code and Colab import `_esm` as a module and give `render` a model and an ele
 has what the protocol names, and refuses all else.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

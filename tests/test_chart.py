@@ -1,7 +1,5 @@
 """A chart is described once: drawers show what the description says, and numbers as people write them."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

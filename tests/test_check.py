@@ -1,7 +1,5 @@
 """`mklviz check`: what is shipped keeps its promises, and whoever breaks one is told which and how."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Kernels of low rank are kept by factors that say the same as their matrices, and few different points suffice."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The closed-form update: Kloft's formula step by step, a certified optimum at the end, and what zero does."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A start from a quarter of the samples: the same kernels on fewer samples, feasible duals, the same optimum."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Nobody looks at empty axes while solvers are compiled: a recording of the race plays, marked, and counts nowhere."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections.abc import Callable, Iterator, Sequence

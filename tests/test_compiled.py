@@ -1,7 +1,5 @@
 """The cache of compiled functions may be damaged, unwritable or full: they are compiled all the same."""
 
-from __future__ import annotations
-
 import errno
 import importlib.util
 import itertools

@@ -1,7 +1,5 @@
 """What a newcomer waits for: how much is compiled, by whom, and what happens where the second process breaks."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 A promise of `mklviz.check` returns nothing, and raises where it is broken.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import io
 import itertools
@@ -190,7 +188,7 @@ def test_bounds_hold_however_roughly_svms_are_solved(solver: str) -> None:
         assert iterate.lower_bound <= best * (1 + ACCURACY)
 
 
-@pytest.mark.each_value
+@pytest.mark.each_value("release")
 @pytest.mark.parametrize(("solver", "name"), PAIRS)
 def test_iterates_start_at_the_start_count_solves_and_tell_facts(solver: str, name: str) -> None:
     assert starts_and_counts(solver_classes()[solver], posed_as(name), walk(solver, name)) is None
@@ -205,7 +203,7 @@ def test_facts_are_values_whose_every_field_is_explained_and_may_be_missing(solv
             iterate.facts.svm_tolerance = 0.0
 
 
-@pytest.mark.each_value
+@pytest.mark.each_value("release")
 @pytest.mark.parametrize(("solver", "name"), PAIRS)
 def test_every_step_is_narrated_in_sentences_the_same_from_a_file(solver: str, name: str) -> None:
     made, found = make_solver(solver), walk(solver, name)

@@ -1,7 +1,5 @@
 """The lessons' questions in the formats of course systems: nothing in them has a meaning there that was not meant."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

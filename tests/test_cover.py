@@ -1,13 +1,12 @@
 """The tests of the tests: covers of full products leave out no pair, and mutants meet the tests nearest to them."""
 
-from __future__ import annotations
-
 import ast
 import itertools
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
-from _cover import covered, pairs, shown
+from _cover import covered, leave_the_rest, pairs, shown
 from mutants import ROOMS, ROOT, draw, mutants_of, nearest_tests
 
 
@@ -30,44 +29,33 @@ def test_to_show_every_value_takes_as_many_cases_as_the_longest_side() -> None:
     assert max(Counter(row[2] for row in chosen).values()) == 3  # nine cases of four values: no value has many
 
 
-PRODUCT = """
-import pytest
+class Case:
+    """A test that pytest has collected, of a function that `mark` marks, for some values."""
 
-@pytest.mark.pairwise
-@pytest.mark.parametrize("a", range(4))
-@pytest.mark.parametrize("b", range(4))
-@pytest.mark.parametrize("c", range(3))
-def test_product(a, b, c):
-    assert a + b + c >= 0
+    def __init__(self, mark: str, late: tuple[str, ...], values: tuple[int, ...]) -> None:
+        self.mark, self.late, self.nodeid = mark, late, f"{mark}[{values}]"
+        self.callspec = SimpleNamespace(params=dict(enumerate(values)))
+        self.marks: list[str] = []
+        self.add_marker = self.marks.append
 
-@pytest.mark.each_value
-@pytest.mark.parametrize("a", range(4))
-@pytest.mark.parametrize("b", range(3))
-def test_values(a, b):
-    assert a + b >= 0
-
-def test_alone():
-    assert True
-"""
-CONFTEST = """
-import pytest
-from _cover import leave_the_rest
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    leave_the_rest(items)
-"""
+    def get_closest_marker(self, name: str) -> SimpleNamespace | None:
+        return SimpleNamespace(args=self.late) if name == self.mark else None
 
 
-def test_every_pair_is_met_and_the_rest_of_the_products_is_left(pytester: pytest.Pytester) -> None:
-    pytester.makeini("[pytest]\nmarkers = pairwise: x\n each_value: x\n full: x\n product: x\n")
-    pytester.makeconftest(CONFTEST)
-    pytester.makepyfile(PRODUCT)
-    runs = (pytester.runpytest("-m", chosen) for chosen in ("not (full or product)", "full", "product"))
-    quick, full, rest = (result.parseoutcomes()["passed"] for result in runs)
-    assert quick + full + rest == 4 * 4 * 3 + 4 * 3 + 1
-    assert 4 * 4 + 4 + 1 <= quick <= 25
-    assert full == 4 * 3 - 4  # of values, all that two sides leave
+def left(mark: str, *sides: int, late: tuple[str, ...] = ()) -> dict[tuple[str, ...], int]:
+    """Return how many cases of a product get which marks."""
+    cases = [Case(mark, late, row) for row in itertools.product(*map(range, sides))]
+    leave_the_rest(cases)  # type: ignore[arg-type]
+    return dict(Counter(tuple(case.marks) for case in cases))
+
+
+def test_every_pair_is_met_and_the_rest_of_the_products_is_left() -> None:
+    found = left("pairwise", 4, 4, 3)
+    assert 4 * 4 <= found[()] <= 20
+    assert found == {(): found[()], ("product",): 4 * 4 * 3 - found[()]}
+    assert left("each_value", 4, 3) == {(): 4, ("full",): 4 * 3 - 4}  # of values, all that two sides leave
+    assert left("each_value", 4, 3, late=("release",)) == {(): 4, ("product",): 4 * 3 - 4}
+    assert left("", 3) == {(): 3}
 
 
 TEXT = '''"""A × b."""
@@ -86,11 +74,10 @@ def test_every_operator_comparison_and_extreme_is_turned_and_texts_are_not() -> 
     assert len(mutants_of("x.py", TEXT)) == 6
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("seed", [0, 1])
-def test_mutants_are_valid_changed_in_one_place_and_the_same_for_a_seed(seed: int) -> None:
-    drawn = draw(40, seed)
-    assert drawn == draw(40, seed)
+@pytest.mark.product
+def test_mutants_are_valid_changed_in_one_place_and_the_same_for_a_seed() -> None:
+    drawn = draw(40, 0)
+    assert drawn == draw(40, 0)
     assert len(set(drawn)) == 40
     for mutant in drawn:
         text = (ROOT / mutant.file).read_text(encoding="utf-8")
@@ -98,7 +85,7 @@ def test_mutants_are_valid_changed_in_one_place_and_the_same_for_a_seed(seed: in
         assert mutant.file.startswith(ROOMS)
 
 
-@pytest.mark.full
+@pytest.mark.product
 def test_the_nearest_tests_come_first() -> None:
     assert "tests/test_spectral.py" in nearest_tests("solvers/spg.py")[:2]
     assert "tests/test_simplemkl.py" in nearest_tests("solvers/simplemkl.py")[:2]

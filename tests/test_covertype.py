@@ -1,7 +1,5 @@
 """Covertype: fetched from an archive, a sentence where it cannot be, and its synthetic likeness."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import urllib.error

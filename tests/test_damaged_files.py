@@ -1,7 +1,5 @@
 """A file that is cut, damaged or made up is refused in a sentence before it is unpacked, or can be used as any run."""
 
-from __future__ import annotations
-
 import io
 import json
 import math

@@ -1,7 +1,5 @@
 """Whatever a file says of a run, the others are listed; one that cannot be read is shown as damaged and set aside."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

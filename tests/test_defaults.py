@@ -1,7 +1,5 @@
 """What Bokeh would work out anew for each model is remembered by class, and stays what it was."""
 
-from __future__ import annotations
-
 from types import FunctionType
 from typing import Any
 

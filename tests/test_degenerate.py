@@ -1,7 +1,5 @@
 """Degenerate input to every solver in every formulation it takes: a right answer or an honest gap, never nan."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 

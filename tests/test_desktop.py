@@ -1,7 +1,5 @@
 """A window of its own: which one opens, how large it was, what it opens with, and that its server ends with it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -58,11 +56,7 @@ def installed(folder: Path, start: str, monkeypatch: pytest.MonkeyPatch) -> Path
 
 @pytest.mark.parametrize("ended", [False, True])
 def test_a_native_window_is_preferred_and_is_closed_when_its_server_has_ended(
-    ended: bool,
-    tmp_path: Path,
-    browsed: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    ended: bool, tmp_path: Path, browsed: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     installed(tmp_path, "time.sleep(600)" if ended else "pass", monkeypatch)
     desktop.show_window(ADDRESS, lambda: not ended)

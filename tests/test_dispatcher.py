@@ -133,7 +133,9 @@ def test_a_page_is_served_by_the_process_that_built_it_and_one_that_breaks_down_
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("processes", "told"), [(1, signal.SIGTERM), (2, signal.SIGKILL)])
+@pytest.mark.parametrize(
+    ("processes", "told"), [pytest.param(1, signal.SIGTERM, marks=pytest.mark.product), (2, signal.SIGKILL)]
+)
 def test_a_server_without_standard_streams_serves_all_the_same_and_its_processes_end_with_it(
     processes: int, told: signal.Signals
 ) -> None:

@@ -1,7 +1,5 @@
 """What README, CONTRIBUTING, CHANGELOG and the CI script say is so."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess
@@ -115,18 +113,9 @@ def test_the_changelog_has_what_is_unreleased_and_below_it_the_version_with_its_
     assert set(headings) <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 
 
-PLUG_INS = (
-    Dataset,
-    KernelFamily,
-    Loss,
-    PaperClaim,
-    ParametricKernel,
-    Regularizer,
-    Scenario,
-    Solver,
-    Suite,
-    Tab,
-)  # the bases
+PLUG_INS = (  # the bases
+    *(Dataset, KernelFamily, Loss, PaperClaim, ParametricKernel, Regularizer, Scenario, Solver, Suite, Tab),
+)
 
 
 def public_documents() -> set[str]:

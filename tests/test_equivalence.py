@@ -1,7 +1,5 @@
 """One solution under many names: the equivalent problems are solved by it, and after a race its best run says which."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """The examples of every public name, and the programs of README and the first pages, run as they stand."""
 
-from __future__ import annotations
-
 import ast
 import doctest
 import inspect

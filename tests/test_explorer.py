@@ -1,12 +1,8 @@
 """The explorer's rules: who may do what when, and that nothing is lost before something takes its place."""
 
-from __future__ import annotations
-
 import ast
 import asyncio
-import gc
 import threading
-import weakref
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +15,7 @@ from _ticks import follow, tick, warm_up_by
 from _waits import PATIENCE, wait_for
 
 from mklviz.datasets import Dataset, load_dataset
-from mklviz.engine import solve, solver_classes
+from mklviz.engine import solver_classes
 from mklviz.engine.compiling import problems
 from mklviz.engine.warmup import PREPARING, Warmup
 from mklviz.errors import Interrupted
@@ -57,17 +53,6 @@ def run_to_the_end(explorer: Explorer) -> None:
 
 
 # -- a race from its controls
-
-
-@pytest.mark.full
-def test_a_race_of_the_explorer_is_the_race_the_controls_describe(explorer: Explorer) -> None:
-    run_to_the_end(explorer)
-    traces = explorer.race_view.race.traces
-    prepared = SMALL.prepare()
-    for choice in SMALL.solvers:
-        alone = solve(prepared.problem, choice.make(), gap=SMALL.stop.gap, max_iter=SMALL.stop.max_iter)
-        np.testing.assert_array_equal(traces[choice.name].objective, alone.objective)
-        np.testing.assert_array_equal(traces[choice.name].weights, alone.weights)
 
 
 @pytest.mark.full
@@ -130,29 +115,6 @@ def test_a_regression_runs_from_its_controls_and_shows_how_much_it_explains(expl
 
 
 # -- who may do what when
-
-
-@pytest.mark.full
-def test_pause_step_stop_and_reset_do_what_they_say(explorer: Explorer) -> None:
-    endless = SMALL.changed(gap=1e-12)  # no solver ends before it is paused
-    explorer.sidebar.load(endless)
-    explorer.run_panel.pace.value = 2.0
-    explorer.run()
-    follow(explorer, lambda: explorer.state == "running")
-    explorer.pause()
-    follow(explorer, lambda: explorer.state == "paused")
-    before = {key: len(trace) for key, trace in explorer.race_view.race.traces.items()}
-    explorer.step()
-    follow(explorer, lambda: explorer.race_view.race.status == "paused")
-    after = {key: len(trace) for key, trace in explorer.race_view.race.traces.items()}
-    assert all(after[key] == before[key] + 1 for key in before)
-    explorer.stop()
-    follow(explorer, lambda: explorer.state == "finished")
-    assert {trace.status for trace in explorer.race_view.race.traces.values()} == {"stopped"}
-    explorer.reset()
-    assert explorer.state == "empty"
-    assert explorer.race_view.race is None
-    assert explorer.sidebar.recipe == endless
 
 
 def test_a_step_without_a_race_prepares_one_and_does_one_step(explorer: Explorer) -> None:
@@ -390,15 +352,6 @@ def test_one_click_on_a_repair_goes_on_with_a_race_that_was_refused_for_want_of_
 
 
 # -- sessions
-
-
-@pytest.mark.full
-def test_nothing_keeps_an_explorer_alive_that_nobody_uses(explorer: Explorer) -> None:
-    another = Explorer()
-    reference = weakref.ref(another)
-    del another
-    gc.collect()
-    assert reference() is None
 
 
 def test_the_end_of_a_session_cancels_race_and_preparation(explorer: Explorer) -> None:

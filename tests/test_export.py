@@ -1,7 +1,5 @@
 """A recorded race as one page: its numbers are those of the traces, and nothing in it is taken for a tag."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

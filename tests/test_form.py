@@ -1,7 +1,5 @@
 """A form is one component that draws what its parts say; what a person does reaches the part it was done to."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import json

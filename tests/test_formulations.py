@@ -1,7 +1,5 @@
 """Every loss with every regularizer: weak duality anywhere, the conic optimum in the end, and degenerate input."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -54,7 +52,7 @@ def random_weights(regularizer: Regularizer, rng: np.random.Generator) -> np.nda
     return regularizer.project(rng.exponential(size=4) * 10.0 ** rng.uniform(-2, 1))
 
 
-@pytest.mark.each_value
+@pytest.mark.each_value("release")
 @pytest.mark.parametrize("regularizer", REGULARIZERS, ids=repr)
 @pytest.mark.parametrize("loss", EVERY_LOSS, ids=repr)
 def test_weak_duality_at_random_points(loss: Loss, regularizer: Regularizer) -> None:
@@ -69,7 +67,7 @@ def test_weak_duality_at_random_points(loss: Loss, regularizer: Regularizer) -> 
     assert min(uppers) >= best - CONIC * abs(best)
 
 
-@pytest.mark.full
+@pytest.mark.product
 @pytest.mark.parametrize("regularizer", REGULARIZERS, ids=repr)
 @pytest.mark.parametrize("loss", EVERY_LOSS, ids=repr)
 def test_the_conic_solvers_that_get_there_agree_on_the_optimum(loss: Loss, regularizer: Regularizer) -> None:
@@ -81,7 +79,7 @@ def test_the_conic_solvers_that_get_there_agree_on_the_optimum(loss: Loss, regul
     np.testing.assert_allclose(np.array(found), block_optimum(loss, regularizer), rtol=1e-5)
 
 
-@pytest.mark.each_value
+@pytest.mark.each_value("release")
 @pytest.mark.parametrize("regularizer", REGULARIZERS, ids=repr)
 @pytest.mark.parametrize("loss", EVERY_LOSS, ids=repr)
 def test_the_objective_is_the_block_form_at_the_best_weights(loss: Loss, regularizer: Regularizer) -> None:
@@ -200,7 +198,7 @@ def test_every_solver_reaches_the_optimum(solver: str, name: str) -> None:
     assert -1.01e-6 * best <= trace.best_bound.lower_bound - best <= ACCURACY * best
 
 
-@pytest.mark.full
+@pytest.mark.product
 @pytest.mark.parametrize("name", MAKERS)
 def test_two_conic_solvers_agree(name: str) -> None:
     """Asked for what each always reaches, whatever the last digit of the data."""

@@ -1,7 +1,5 @@
 """The gallery: a page for every lesson that is recorded, laboratories, and an index that leads to all."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from html import escape

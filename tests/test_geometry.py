@@ -1,7 +1,5 @@
 """Maps of kernel weights in numbers: planes, slices, what cuts say on them, and how high the objective is."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -1,11 +1,7 @@
 """The Geometry tab without a browser: paths that grow, follow the cursor, and lie on a map computed beside them."""
 
-from __future__ import annotations
-
 import asyncio
 import re
-import time
-from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
@@ -13,7 +9,7 @@ import numpy as np
 import pytest
 from _problems import problem, ran
 from _shown import notes, words
-from _ticks import Prepared
+from _ticks import Prepared, until
 from _waits import wait_for
 from bokeh.events import Tap
 from test_geometry import few
@@ -43,10 +39,6 @@ def opened(posed: Problem, *solvers: str, steps: int = 8) -> tuple[Session, Geom
     tab.follow(session)
     session.param.watch(lambda _: tab.follow(session), ["race", "cursor", "theme"])
     return session, tab
-
-
-def until(tab: Geometry, found: Callable[[], Any], what: str) -> None:
-    wait_for(found, what, lambda: tab.tick(time.monotonic()))
 
 
 def tap(plot: Any, x: float, y: float) -> None:

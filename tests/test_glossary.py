@@ -1,7 +1,5 @@
 """The glossary: one sentence for each term, plain data, and in its place on the headings that use the term."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 These tests run under the newest releases as well, on an installed package, and know no other file of the tests.
 """
 
-from __future__ import annotations
-
 import ast
 import asyncio
 import importlib

@@ -1,7 +1,5 @@
 """Words, JSON, arguments, files, addresses and uploads made to do harm are understood or refused in a sentence."""
 
-from __future__ import annotations
-
 import io
 import json
 import subprocess
@@ -86,7 +84,7 @@ def test_errors_of_the_command_line_steer_no_terminal(capsys: pytest.CaptureFixt
 
 @pytest.mark.full
 def test_what_is_drawn_is_refused_or_understood_in_bounded_memory() -> None:
-    command = [sys.executable, str(ROOT / "tests" / "hostile.py"), "--cases", "200"]
+    command = [sys.executable, str(ROOT / "tests" / "hostile.py"), "--cases", "80"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stdout + done.stderr[-4000:]
     assert done.stdout.count("none at fault") == len(TARGETS)
@@ -155,17 +153,13 @@ def wide(columns: int, rows: int = 20) -> bytes:
 
 
 @pytest.mark.full
-def test_a_file_of_many_columns_is_read_and_split() -> None:
-    train, test = read_dataset_bytes(wide(30_000), "wide.csv").split(seed=0)
-    assert train.n_features == test.n_features == 30_000
-
-
-@pytest.mark.full
-def test_a_note_on_many_dropped_columns_names_the_first() -> None:
-    found = read_dataset_bytes(wide(2_000).replace(b"\n0,", b"\n1,"), "wide.csv")
-    constant = Dataset("c", np.hstack([found.X * 0.0, found.X[:, :1]]), found.y)
-    note = constant.split()[0].notes[0]
-    assert "x12 and 1,988 more" in note
+@pytest.mark.parametrize("columns", [2_000, pytest.param(30_000, marks=pytest.mark.product)])
+def test_a_file_of_many_columns_is_read_and_split_and_a_note_on_dropped_ones_names_the_first(columns: int) -> None:
+    found = read_dataset_bytes(wide(columns), "wide.csv")
+    train, test = found.split(seed=0)
+    assert train.n_features == test.n_features == columns
+    note = Dataset("c", np.hstack([found.X * 0.0, found.X[:, :1]]), found.y).split()[0].notes[0]
+    assert f"x12 and {columns - 12:,} more" in note
     assert len(note) < SHORT
 
 
@@ -250,31 +244,6 @@ def test_bytes_and_texts_with_prefixes_in_a_parquet_file_are_read_as_words() -> 
 
 
 # what people mean
-
-
-def test_decimal_commas_are_read_where_commas_do_not_separate() -> None:
-    for separator in ";\t":
-        rows = ("a;b;y", "1,5;-,5e1;ja", "2;3,25;nein")
-        found = read_dataset_bytes("\n".join(rows).replace(";", separator).encode(), "comma.csv")
-        assert found.X.tolist() == [[1.5, -5.0], [2.0, 3.25]]
-        assert "Commas in numbers are read as decimal points." in found.notes
-    target = read_dataset_bytes(b"a;y\n1;0,5\n2;1,5\n3;2,5\n", "target.csv")
-    assert (target.task, target.y.tolist()) == ("regression", [0.5, 1.5, 2.5])
-
-
-@pytest.mark.parametrize("content", [b"kind,a,b\ncat,1,2\ndog,2,3\n", b"label,a,b\n1,1,2\n2,2,3\n"])
-def test_a_label_in_the_first_column_is_understood_and_noted(content: bytes) -> None:
-    found = read_dataset_bytes(content, "first.csv")
-    assert (found.feature_names, found.X.tolist()) == (("a", "b"), [[1.0, 2.0], [2.0, 3.0]])
-    assert found.notes[-1].startswith("The target is column")
-
-
-def test_where_the_last_column_may_be_the_label_it_is() -> None:
-    assert read_dataset_bytes(b"y,x,class\n1,1,2\n2,2,3\n", "last.csv").feature_names == ("y", "x")
-    rows = "".join(f"name{i},{i},{i % 2}\n" for i in range(50))
-    found = read_dataset_bytes(f"name,a,b\n{rows}".encode(), "names.csv")
-    assert (found.feature_names, found.table.targets) == (("a",), ("b", "a"))
-    assert found.notes[-1].startswith('Column "name" is set aside: it holds names or texts')
 
 
 # the bounds themselves

@@ -1,7 +1,5 @@
 """The inner problem of every loss: feasible, valued, as exact as asked, and no better point nearby."""
 
-from __future__ import annotations
-
 import cvxpy as cp
 import numpy as np
 import pytest

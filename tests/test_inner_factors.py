@@ -1,8 +1,6 @@
 """The inner problems on factors: the optimum that other programs find, dual variables that prove it, no column read
 that has no weight, and few passes over many points."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import _problems

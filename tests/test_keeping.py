@@ -1,7 +1,5 @@
 """What a trace keeps of many kernels comes back bit for bit, in little room; and runs can be pickled and sent."""
 
-from __future__ import annotations
-
 import copy
 import io
 import pickle
@@ -46,8 +44,7 @@ def full_disk(**_: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("in_memory", "file"),
-    [(0, TemporaryFile), (0, full_disk), (3 * 8 * MANY, TemporaryFile), (2**27, TemporaryFile)],
+    ("in_memory", "file"), [(0, TemporaryFile), (0, full_disk), (3 * 8 * MANY, TemporaryFile), (2**27, TemporaryFile)]
 )
 @pytest.mark.parametrize("kind", ["sparse", "dense", "mixed"])
 def test_weights_come_back_bit_for_bit(kind: str, in_memory: int, file: object, monkeypatch: Any) -> None:

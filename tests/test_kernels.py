@@ -1,23 +1,11 @@
 """Every kernel family gives a kernel: symmetric, positive semidefinite, its own formula, and a name for people."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
+import mklviz as mv
 from mklviz.errors import KernelError
-from mklviz.kernels import (
-    ChiSquared,
-    Cosine,
-    FunctionKernel,
-    Gaussian,
-    Intersection,
-    KernelBank,
-    Laplacian,
-    Linear,
-    Polynomial,
-    kernel_families,
-)
+from mklviz.kernels import kernel_families
 from mklviz.kernels.families import KernelFamily
 
 FAMILIES = sorted(kernel_families().items())
@@ -42,15 +30,18 @@ def test_formulas_point_by_point() -> None:
         for j in range(5):
             x, z = POINTS[i], OTHERS[j]
             pairs = {
-                np.exp(-((x - z) ** 2).sum() / (2 * 0.7**2)): (Gaussian(), 0.7),
-                np.exp(-np.abs(x - z).sum() / 1.5): (Laplacian(), 1.5),
-                np.exp(-((x - z) ** 2 / (np.abs(x) + np.abs(z))).sum() / 1.5): (ChiSquared(), 1.5),
-                x @ z / np.sqrt(x @ x * (z @ z)): (Cosine(), 1.0),
-                np.minimum(np.abs(x), np.abs(z))[x * z > 0.0].sum(): (Intersection(), 1.0),
-                abs(x[0] + z[0]): (FunctionKernel(function=lambda X, Z: np.abs(np.add.outer(X[:, 0], Z[:, 0]))), 1.0),
-                float(x @ z): (Linear(), 1.0),
-                (1.0 + x @ z) ** 3: (Polynomial(), 3),
-                (0.5 + x @ z) ** 2: (Polynomial(offset=0.5), 2),
+                np.exp(-((x - z) ** 2).sum() / (2 * 0.7**2)): (mv.Gaussian(), 0.7),
+                np.exp(-np.abs(x - z).sum() / 1.5): (mv.Laplacian(), 1.5),
+                np.exp(-((x - z) ** 2 / (np.abs(x) + np.abs(z))).sum() / 1.5): (mv.ChiSquared(), 1.5),
+                x @ z / np.sqrt(x @ x * (z @ z)): (mv.Cosine(), 1.0),
+                np.minimum(np.abs(x), np.abs(z))[x * z > 0.0].sum(): (mv.Intersection(), 1.0),
+                abs(x[0] + z[0]): (
+                    mv.FunctionKernel(function=lambda X, Z: np.abs(np.add.outer(X[:, 0], Z[:, 0]))),
+                    1.0,
+                ),
+                float(x @ z): (mv.Linear(), 1.0),
+                (1.0 + x @ z) ** 3: (mv.Polynomial(), 3),
+                (0.5 + x @ z) ** 2: (mv.Polynomial(offset=0.5), 2),
             }
             for expected, (family, value) in pairs.items():
                 found = matrix(family, POINTS, OTHERS, value)[i, j]
@@ -59,20 +50,20 @@ def test_formulas_point_by_point() -> None:
 
 def test_equal_points_are_at_distance_zero_even_far_from_the_origin() -> None:
     far = POINTS + 1e4
-    assert (np.diag(Gaussian().base(far, far)) == 0.0).all()
-    assert (Gaussian().base(far, far) >= 0.0).all()
+    assert (np.diag(mv.Gaussian().base(far, far)) == 0.0).all()
+    assert (mv.Gaussian().base(far, far) >= 0.0).all()
 
 
 @pytest.mark.parametrize(
     ("family", "value", "name"),
     [
-        (Gaussian(), 0.5, "gauss 2⁻¹"),
-        (Gaussian(), 1.0, "gauss 2⁰"),
-        (Gaussian(), 64.0, "gauss 2⁶"),
-        (Gaussian(), 0.3, "gauss 0.3"),
-        (Laplacian(), 2.0, "laplace 2¹"),
-        (Linear(), 1.0, "linear"),
-        (Polynomial(), 3.0, "poly 3"),
+        (mv.Gaussian(), 0.5, "gauss 2⁻¹"),
+        (mv.Gaussian(), 1.0, "gauss 2⁰"),
+        (mv.Gaussian(), 64.0, "gauss 2⁶"),
+        (mv.Gaussian(), 0.3, "gauss 0.3"),
+        (mv.Laplacian(), 2.0, "laplace 2¹"),
+        (mv.Linear(), 1.0, "linear"),
+        (mv.Polynomial(), 3.0, "poly 3"),
     ],
 )
 def test_names_are_written_as_the_papers_write_them(family: KernelFamily, value: float, name: str) -> None:
@@ -91,21 +82,21 @@ def test_names_are_written_as_the_papers_write_them(family: KernelFamily, value:
     ],
 )
 def test_on_says_which_features(on: object, expected: object) -> None:
-    assert Gaussian(on=on).subsets(3, ["a", "b", "c"]) == expected  # type: ignore[arg-type]
+    assert mv.Gaussian(on=on).subsets(3, ["a", "b", "c"]) == expected  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("count", "features"), [(15, 4), (9, 4), (1, 1), (300, 20)])
 def test_random_subsets_are_as_many_as_asked_for_and_all_different(count: int, features: int) -> None:
     names = [f"x{j}" for j in range(features)]
-    found = [columns for _, columns in Gaussian(on=f"random:{count}").subsets(features, names)]
+    found = [columns for _, columns in mv.Gaussian(on=f"random:{count}").subsets(features, names)]
     assert len(set(found)) == len(found) == count
     assert all(1 <= len(columns) <= 8 and columns == tuple(sorted(set(columns))) for columns in found)
     assert {j for columns in found for j in columns} == set(range(features))
-    assert found == [columns for _, columns in Linear(on=f"random:{count}").subsets(features, names)]
+    assert found == [columns for _, columns in mv.Linear(on=f"random:{count}").subsets(features, names)]
 
 
 def test_long_lists_of_columns_are_named_by_their_count() -> None:
-    [(name, columns)] = Linear(on=[0, 1, 2, 3, 4]).subsets(6, [f"x{j}" for j in range(6)])
+    [(name, columns)] = mv.Linear(on=[0, 1, 2, 3, 4]).subsets(6, [f"x{j}" for j in range(6)])
     assert name == "x0, x1, … (5 columns)"
     assert columns == (0, 1, 2, 3, 4)
 
@@ -115,26 +106,26 @@ def test_long_lists_of_columns_are_named_by_their_count() -> None:
 )
 def test_on_outside_the_grammar_is_refused_with_a_sentence(on: object) -> None:
     with pytest.raises(KernelError, match=r"(?s)(on=|no column).*\.$"):
-        Gaussian(on=on).subsets(3, ["a", "b", "c"])  # type: ignore[arg-type]
+        mv.Gaussian(on=on).subsets(3, ["a", "b", "c"])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: Gaussian(widths=()),
-        lambda: Gaussian(widths=(0.0,)),
-        lambda: Gaussian(widths=(1.0, -1.0)),
-        lambda: Gaussian(widths=(float("nan"),)),
-        lambda: Gaussian(widths=(float("inf"),)),
-        lambda: Gaussian(widths=(1e-200,)),
-        lambda: Gaussian(widths=(1e200,)),
-        lambda: Gaussian(widths="wide"),
-        lambda: Gaussian(widths=3.0),  # type: ignore[arg-type]
-        lambda: Laplacian(widths=(-2.0,)),
-        lambda: Polynomial(degrees=(1.5,)),
-        lambda: Polynomial(degrees=(0,)),
-        lambda: Polynomial(offset=-1.0),
-        lambda: Polynomial(offset=float("nan")),
+        lambda: mv.Gaussian(widths=()),
+        lambda: mv.Gaussian(widths=(0.0,)),
+        lambda: mv.Gaussian(widths=(1.0, -1.0)),
+        lambda: mv.Gaussian(widths=(float("nan"),)),
+        lambda: mv.Gaussian(widths=(float("inf"),)),
+        lambda: mv.Gaussian(widths=(1e-200,)),
+        lambda: mv.Gaussian(widths=(1e200,)),
+        lambda: mv.Gaussian(widths="wide"),
+        lambda: mv.Gaussian(widths=3.0),  # type: ignore[arg-type]
+        lambda: mv.Laplacian(widths=(-2.0,)),
+        lambda: mv.Polynomial(degrees=(1.5,)),
+        lambda: mv.Polynomial(degrees=(0,)),
+        lambda: mv.Polynomial(offset=-1.0),
+        lambda: mv.Polynomial(offset=float("nan")),
     ],
 )
 def test_parameters_that_give_no_kernel_are_refused(make: object) -> None:
@@ -144,24 +135,24 @@ def test_parameters_that_give_no_kernel_are_refused(make: object) -> None:
 
 def test_a_kernel_that_overflows_is_refused_by_name() -> None:
     with np.errstate(over="ignore"), pytest.raises(KernelError, match="poly 300 on all overflows"):
-        KernelBank.build(1e3 * POINTS, [Polynomial(degrees=(300,))])
+        mv.KernelBank.build(1e3 * POINTS, [mv.Polynomial(degrees=(300,))])
 
 
 def test_for_histograms_the_kernels_are_those_of_scikit_learn() -> None:
     pairwise = pytest.importorskip("sklearn.metrics.pairwise")
     X, ones = np.random.default_rng(1).gamma(1.0, size=(20, 5)), np.ones(1)
     for family, matrix in (
-        (ChiSquared(widths=(2.0,)), pairwise.chi2_kernel(X, gamma=0.5)),
-        (Cosine(), pairwise.cosine_similarity(X)),
-        (FunctionKernel(function=pairwise.chi2_kernel), pairwise.chi2_kernel(X)),
+        (mv.ChiSquared(widths=(2.0,)), pairwise.chi2_kernel(X, gamma=0.5)),
+        (mv.Cosine(), pairwise.cosine_similarity(X)),
+        (mv.FunctionKernel(function=pairwise.chi2_kernel), pairwise.chi2_kernel(X)),
     ):
-        bank = KernelBank.build(X, [family], normalize="none")
+        bank = mv.KernelBank.build(X, [family], normalize="none")
         assert np.allclose(bank.combine(ones), matrix)
         assert np.allclose(bank.cross(X[:3]).combine(ones), matrix[:3])
 
 
 def test_a_function_that_gives_no_matrix_is_refused() -> None:
     with pytest.raises(KernelError, match=r"must return \(\d, \d\) finite numbers"):
-        KernelBank.build(np.ones((5, 2)), [FunctionKernel(function=lambda X, Z: X)])
+        mv.KernelBank.build(np.ones((5, 2)), [mv.FunctionKernel(function=lambda X, Z: X)])
     with pytest.raises(KernelError, match="as a function"):
-        FunctionKernel()
+        mv.FunctionKernel()

@@ -1,9 +1,6 @@
 """The tab Knobs without a browser: the slider solves again, the last position wins, and what is drawn is what came."""
 
-from __future__ import annotations
-
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -12,7 +9,8 @@ import numpy as np
 import panel as pn
 import pytest
 from _problems import blobs, problem, ran, small_bank
-from _waits import PATIENCE, wait_for
+from _ticks import until
+from _waits import PATIENCE
 from test_tabs import Prepared, shown
 
 import mklviz as mv
@@ -36,10 +34,6 @@ def opened(made: Race | None = None) -> tuple[Session, Knobs]:
     session, tab = shown(made or race()), Knobs()
     tab.follow(session)
     return session, tab
-
-
-def until(tab: Knobs, found: Callable[[], object]) -> None:
-    wait_for(found, meanwhile=lambda: tab.tick(time.monotonic()))
 
 
 def settled(tab: Knobs) -> bool:

@@ -1,7 +1,5 @@
 """A recorded laboratory: a page of the runs at every position of a knob, to single precision, within a megabyte."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Callable, Iterable
 from copy import copy

@@ -3,8 +3,6 @@
 lambda_max = min ||beta||_{K_k}, the largest of all k,  over  beta_i in C dl(b0) for every best bias b0,  1'beta = 0
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import cvxpy as cp
@@ -55,7 +53,7 @@ def value_of_zero(found: mv.Problem) -> float:
     return found.loss.primal(np.zeros(found.loss.dual_shape(found.y)), found.y)[0]
 
 
-@pytest.mark.each_value
+@pytest.mark.each_value("release")
 @pytest.mark.parametrize("price", PRICES)
 @pytest.mark.parametrize("name", NULL_MODELS)
 def test_zero_is_the_solution_from_lambda_max_on_and_not_below(name: str, price: str) -> None:

@@ -1,7 +1,5 @@
 """Other languages: each sentence of Start, lessons and playground is in every catalogue, each page in one language."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

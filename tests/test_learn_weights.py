@@ -1,7 +1,5 @@
 """Weights of samples and classes in the estimators."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 

@@ -4,8 +4,6 @@ What decides is one number, and the choices are what lies between bounds. At a l
 enough from its bounds for the rounding of another BLAS not to matter.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -209,8 +207,11 @@ def test_every_lesson_is_held_to_what_came_out() -> None:
     assert set(DECIDING) == set(LESSONS)
 
 
+LENGTHY = ("noisy-svms", "spg-parts", "thousands")
+
+
 @pytest.mark.full
-@pytest.mark.parametrize("name", LESSONS)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.product] * (n in LENGTHY)) for n in LESSONS])
 def test_what_a_lesson_says_is_what_came_out_and_what_its_recording_shows(name: str) -> None:
     held(name, *OWN)
     for key, trace in recording(name).items():  # python .ci/recordings.py makes it again

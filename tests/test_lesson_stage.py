@@ -1,7 +1,5 @@
 """The stage of a lesson: which picture stands on it, what can be pressed, and what is counted."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Lessons: every question has its answers; guess and answer meet beside the controls."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections import Counter

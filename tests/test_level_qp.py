@@ -1,7 +1,5 @@
 """Cutting planes: the model's linear program, the matrix game, the projection on a level set; SILP and Level on top."""
 
-from __future__ import annotations
-
 import itertools
 from functools import cache
 

@@ -1,7 +1,5 @@
 """What stays unloaded: a program loads only what it needs, and without the screen's packages the library is whole."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

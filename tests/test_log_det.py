@@ -1,7 +1,5 @@
 """The log-determinant of the learned kernel: its value and slopes, where runs end, and what it does not go with."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from _problems import Array, blobs

@@ -1,31 +1,21 @@
 """Losses by their mathematics: conjugates by Fenchel-Young, biases by brute force, dual values at the box's ends."""
 
-from __future__ import annotations
-
 from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
 
 import mklviz
+import mklviz as mv
 from mklviz.errors import ProblemError
-from mklviz.problem import (
-    EpsilonInsensitive,
-    Hinge,
-    Logistic,
-    Loss,
-    MulticlassHinge,
-    OneAgainstAllHinge,
-    Squared,
-    loss_families,
-)
+from mklviz.problem import Loss, loss_families
 
 LOSSES: list[Loss] = [
-    Hinge(7.0),
-    Logistic(7.0),
-    Squared(7.0),
-    EpsilonInsensitive(7.0, 0.4),
-    EpsilonInsensitive(7.0, 0.0),
+    mv.Hinge(7.0),
+    mv.Logistic(7.0),
+    mv.Squared(7.0),
+    mv.EpsilonInsensitive(7.0, 0.4),
+    mv.EpsilonInsensitive(7.0, 0.0),
 ]
 IDS = [repr(loss) for loss in LOSSES]
 
@@ -41,13 +31,13 @@ def sample(loss: Loss, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np
 def dual_at(loss: Loss, y: np.ndarray, decisions: np.ndarray) -> np.ndarray:
     """Minus C times a derivative of the loss at the decisions, as dual variables."""
     match loss:
-        case Hinge():
+        case mv.Hinge():
             return loss.C * (y * decisions < 1.0)
-        case Logistic():
+        case mv.Logistic():
             return loss.C / (1.0 + np.exp(y * decisions))
-        case Squared():
+        case mv.Squared():
             return loss.C * (y - decisions)
-        case EpsilonInsensitive(epsilon=epsilon):
+        case mv.EpsilonInsensitive(epsilon=epsilon):
             return loss.C * np.sign(y - decisions) * (np.abs(y - decisions) > epsilon)
     raise AssertionError(loss)
 
@@ -78,7 +68,7 @@ def test_the_best_bias_beats_a_fine_grid(loss: Loss, seed: int) -> None:
 @pytest.mark.parametrize("n_plus", [1, 4, 8])
 def test_the_logistic_bias_balances_the_errors_to_rounding(scores: np.ndarray, n_plus: int) -> None:
     y = np.where(np.arange(9) < n_plus, 1.0, -1.0)
-    decisions = scores + Logistic().best_bias(scores, y)
+    decisions = scores + mv.Logistic().best_bias(scores, y)
     errors = 1.0 / (1.0 + np.exp(np.clip(y * decisions, -700.0, 700.0)))
     # a decision can be no more exact than the scores' own rounding
     assert abs(y @ errors) <= 1e-14 + 9 * np.finfo(float).eps * np.abs(scores).max()
@@ -119,18 +109,20 @@ def test_the_entropy_of_the_logistic_loss_keeps_its_digits_at_both_ends(share: f
     with localcontext(prec=50):
         u = Decimal(share)
         exact = -(u * u.ln() + (1 - u) * (1 - u).ln())
-    assert Logistic(3.0).dual_value(np.full(1, 3.0 * share), np.ones(1)) == pytest.approx(3.0 * float(exact), rel=4e-15)
+    assert mv.Logistic(3.0).dual_value(np.full(1, 3.0 * share), np.ones(1)) == pytest.approx(
+        3.0 * float(exact), rel=4e-15
+    )
 
 
 def test_the_entropy_of_the_logistic_loss_vanishes_at_both_ends_and_beyond_by_rounding() -> None:
     y = np.array([1.0, -1.0, 1.0, -1.0])
-    loss = Logistic(3.0)
+    loss = mv.Logistic(3.0)
     assert loss.dual_value(np.array([0.0, 3.0, 0.0, 3.0]), y) == 0.0
     assert loss.dual_value(np.array([-1e-17, 3.0 + 1e-15, 0.0, 0.0]), y) == 0.0
     assert loss.dual_value(np.full(4, 1.5), y) == pytest.approx(3.0 * 4 * np.log(2.0), rel=1e-15)
 
 
-@pytest.mark.parametrize("loss", [Hinge(), Logistic()], ids=repr)
+@pytest.mark.parametrize("loss", [mv.Hinge(), mv.Logistic()], ids=repr)
 def test_classes_are_asked_for(loss: Loss) -> None:
     for y, says in (([0.0, 1.0], "labels -1 and"), ([1.0, 1.0], "both classes"), ([1.0, np.nan], "labels -1 and")):
         with pytest.raises(ProblemError, match=says):
@@ -138,7 +130,7 @@ def test_classes_are_asked_for(loss: Loss) -> None:
     loss.check_targets(np.array([1.0, -1.0]))
 
 
-@pytest.mark.parametrize("loss", [Squared(), EpsilonInsensitive()], ids=repr)
+@pytest.mark.parametrize("loss", [mv.Squared(), mv.EpsilonInsensitive()], ids=repr)
 def test_regression_takes_any_numbers_that_differ(loss: Loss) -> None:
     loss.check_targets(np.array([0.1, 1e9, -3.0]))
     for y, says in (([2.0, 2.0], "All targets are 2"), ([1.0, np.inf], "1 are nan or inf")):
@@ -154,7 +146,9 @@ def several(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     return rng.permutation(np.arange(n) % 3).astype(float), rng.normal(size=(n, 3)) * rng.exponential(3.0)
 
 
-@pytest.mark.parametrize("loss", [MulticlassHinge(7.0), OneAgainstAllHinge(7.0), OneAgainstAllHinge(7.0, bias=False)])
+@pytest.mark.parametrize(
+    "loss", [mv.MulticlassHinge(7.0), mv.OneAgainstAllHinge(7.0), mv.OneAgainstAllHinge(7.0, bias=False)]
+)
 def test_fenchel_young_with_several_classes(loss: Loss) -> None:
     rng = np.random.default_rng(4)
     for _ in range(200):
@@ -162,7 +156,7 @@ def test_fenchel_young_with_several_classes(loss: Loss) -> None:
         own = np.eye(3)[y.astype(int)]
         dual = rng.uniform(0.0, loss.C, size=(6, 3))
         best = loss.C * ((2.0 * own - 1.0) * z < 1.0)
-        if isinstance(loss, MulticlassHinge):
+        if isinstance(loss, mv.MulticlassHinge):
             dual = np.where(own, 0.0, dual) / rng.uniform(2.0, 5.0)
             rival = np.where(own, -np.inf, z)
             missed = 1.0 + rival.max(axis=1) - (own * z).sum(axis=1) > 0.0
@@ -176,13 +170,13 @@ def test_fenchel_young_with_several_classes(loss: Loss) -> None:
 
 def test_every_class_gets_the_bias_of_its_own_hinge_loss() -> None:
     y, z = several(15, np.random.default_rng(2))
-    value, bias = OneAgainstAllHinge(3.0).primal(z, y)
-    machines = [Hinge(3.0).primal(z[:, k], np.where(y == k, 1.0, -1.0)) for k in range(3)]
+    value, bias = mv.OneAgainstAllHinge(3.0).primal(z, y)
+    machines = [mv.Hinge(3.0).primal(z[:, k], np.where(y == k, 1.0, -1.0)) for k in range(3)]
     np.testing.assert_array_equal(bias, [found[1] for found in machines])
     assert value == pytest.approx(sum(found[0] for found in machines), rel=1e-14)
 
 
-@pytest.mark.parametrize("kind", [MulticlassHinge, OneAgainstAllHinge])
+@pytest.mark.parametrize("kind", [mv.MulticlassHinge, mv.OneAgainstAllHinge])
 @pytest.mark.parametrize(
     ("y", "said"),
     [

@@ -241,7 +241,7 @@ def follow(pages: list[Explorer | Follower], happened: Callable[[], bool]) -> No
     asyncio.run(soon(happened, meanwhile=tick))
 
 
-@pytest.mark.full
+@pytest.mark.product
 @pytest.mark.parametrize("visitors", [600], indirect=True)  # until the tabs have let go of it, however long that takes
 def test_the_race_before_gives_way_to_the_next_of_the_same_visitor_in_all_tabs(visitors: Visitors) -> None:
     import_module("mklviz.views.model.model_sections")  # would take its time while the tab is drawn
@@ -288,8 +288,8 @@ def test_a_file_of_runs_counts_while_it_is_read_and_kept(monkeypatch: pytest.Mon
     file = io.BytesIO()
     write_bundle(race.traces, file)
     ledger = Ledger(int(bundle_bytes(file.getvalue(), "runs.zip")))
-    monkeypatch.setattr(runs, "LEDGER", ledger)
-    monkeypatch.setattr(session_module, "LEDGER", ledger)
+    for module in (runs, session_module):
+        monkeypatch.setattr(module, "LEDGER", ledger)
     monkeypatch.setenv("MKLVIZ_STORE", "none")
     tab, session = runs.Runs(), Session()
     tab.follow(session)

@@ -1,7 +1,5 @@
 """The solvers in JavaScript take the steps of the Python ones, in a browser."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

@@ -1,19 +1,16 @@
 """The Model tab without a browser: it shows what the step shown has learned, and computes beside the page."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
 from _problems import ran
 from _shown import notes, words
+from _ticks import until
 from _waits import wait_for
 
 from mklviz.analysis.kernel_weights import Alignments
@@ -47,10 +44,6 @@ def opened(words: str = MOONS) -> tuple[Session, Model]:
     return session, tab
 
 
-def until(tab: Model, found: Callable[[], Any], what: str) -> None:
-    wait_for(found, what, lambda: tab.tick(time.monotonic()))
-
-
 def card(tab: Model, title: str) -> ModelCard:
     return next(card for card in tab.cards if card.section.title == title)
 
@@ -70,19 +63,6 @@ def subject(words: str, step: int | None = None) -> Subject:
 
 def nobody(fraction: float) -> None:
     assert 0.0 <= fraction <= 1.0
-
-
-@pytest.mark.full
-def test_slider_sentence_and_figures_speak_of_one_step() -> None:
-    session, tab = opened()
-    until(tab, lambda: settled(tab), "all sections")
-    for cursor in (None, 2, None):
-        session.cursor = cursor
-        until(tab, lambda: settled(tab), "all sections")
-        steps = {part.task.key[2] for part in tab.cards if part.root.visible}
-        assert steps == {tab.bar.step} == {tab.bar.slider.value}
-        step = tab.bar.step
-        assert f"step {step:,}" in tab.label.object
 
 
 def test_the_surface_comes_first_where_the_data_are_in_the_plane() -> None:
@@ -112,24 +92,11 @@ def test_every_section_shows_the_solution_and_then_the_step_of_the_cursor() -> N
     until(tab, lambda: settled(tab), "the first step")
     assert first_weight() == pytest.approx(0.25)
     assert "Level at step 0" in tab.label.object
+    assert {part.task.key[2] for part in tab.cards if part.root.visible} == {tab.bar.step} == {tab.bar.slider.value}
     session.cursor = None
     tab.run.value = "spg"
     until(tab, lambda: settled(tab), "the other run")
     assert first_weight() == pytest.approx(session.traces["spg"].best.weights.max())
-    tab.close()
-
-
-@pytest.mark.full
-def test_a_figure_that_only_moves_stays_on_the_page() -> None:
-    session, tab = opened()
-    session.cursor = 1
-    until(tab, lambda: settled(tab), "every section")
-    before = card(tab, "Decision surface").figures
-    fields = before[0].renderers[0].data_source.data["image"][0].copy()
-    session.cursor = 0
-    until(tab, lambda: settled(tab), "the step before")
-    assert card(tab, "Decision surface").figures is before
-    assert not np.array_equal(before[0].renderers[0].data_source.data["image"][0], fields)
     tab.close()
 
 

@@ -1,7 +1,5 @@
 """The verdict on motion, the milestones of a run, and stop rules replayed on recordings."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -186,7 +184,7 @@ def reduced(name: str) -> tuple[Recipe, Dataset | None]:
 LONG = {"spg-parts", "products", "half-a-million", "noisy-svms", "thousands"}  # races of more than a few seconds
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.full] * (n in LONG)) for n in scenarios()])
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.product] * (n in LONG)) for n in scenarios()])
 def test_the_verdict_is_what_a_person_sees_in_the_picture(name: str) -> None:
     recipe, data = reduced(name)
     race = ran(recipe.race(recipe.prepare(data)))

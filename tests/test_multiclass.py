@@ -1,7 +1,5 @@
 """Data with more than two classes from the table to the score: all classes at once, and one against the rest."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from _shown import html_of

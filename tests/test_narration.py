@@ -9,8 +9,6 @@ the sentences once they have changed, run
 and read what differs before it is committed.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

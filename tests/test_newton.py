@@ -1,7 +1,5 @@
 """Newton: the model is right to second order, a dozen SVMs are enough, and the safeguard leads to the optimum alone."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import islice, pairwise
 from typing import Any

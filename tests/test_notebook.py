@@ -1,7 +1,5 @@
 """Races from scripts and notebooks, and what data sets, banks, problems and traces show in a notebook."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import json
@@ -27,7 +25,6 @@ import mklviz as mv
 from mklviz.engine import Race, standard_rules
 from mklviz.errors import MklvizError, UnsupportedProblem
 from mklviz.record import Trace
-from mklviz.views.host.environment import in_notebook
 from mklviz.views.notebook import register
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -59,10 +56,6 @@ def test_a_race_that_cannot_be_says_why(problem: mv.Problem) -> None:
 
 
 # -- inside, without a browser
-
-
-def test_a_plain_process_is_no_notebook() -> None:
-    assert not in_notebook()
 
 
 def say(widget: Any, wish: str) -> None:

@@ -1,7 +1,5 @@
 """The notebooks beside the quick start, each run as it stands in a fresh kernel; see test_notebook for that one."""
 
-from __future__ import annotations
-
 import os
 import re
 from functools import cache

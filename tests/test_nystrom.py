@@ -1,7 +1,5 @@
 """Approximate kernels: never more than the exact ones, errors told truly, and chosen and seen on screen."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Sequence
 from dataclasses import replace

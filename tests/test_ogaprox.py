@@ -1,7 +1,5 @@
 """OGAProx: its projection against the optimality conditions, passes that are counted, and what averages are for."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from _conic import optimum

@@ -1,7 +1,5 @@
 """The one-class SVM with learned kernel weights, beside LIBSVM and a conic solver."""
 
-from __future__ import annotations
-
 import cvxpy as cp
 import numpy as np
 import pytest

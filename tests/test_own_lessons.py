@@ -1,7 +1,5 @@
 """Lessons of one's own: a folder of files, whose mistakes are said in a sentence and stop nothing."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Nobody touches another's runs: each action of a store and each kind of page, asked as the wrong owner."""
 
-from __future__ import annotations
-
 import io
 import json
 import shutil

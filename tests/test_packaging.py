@@ -1,7 +1,5 @@
 """What is built is complete: sources to archive, archive to wheel, wheel into a folder far from the sources."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Pairwise and away-step Frank-Wolfe: which weights a step changes, what it drops, and the gap that comes free."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

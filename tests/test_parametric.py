@@ -1,7 +1,5 @@
 """Kernels with learned parameters: what is refused, the built-in ones, and where PGD and SPG end, by other means."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 

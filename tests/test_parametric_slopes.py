@@ -1,7 +1,5 @@
 """Parametric kernels of one's own: wrong derivatives are refused, in any unit, and what breaks down gets a sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -28,7 +26,7 @@ def groupings(width: int) -> list[Sequence[Sequence[int]] | None]:
 
 
 @pytest.mark.full
-@pytest.mark.each_value
+@pytest.mark.each_value("release")
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("standardize", [True, False])
 def test_the_built_in_kernels_pass_on_every_table(name: str, standardize: bool) -> None:

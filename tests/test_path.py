@@ -1,7 +1,5 @@
 """A path solves the same problems as single solves do, in fewer SVMs; it begins where all functions are zero."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path as FilePath

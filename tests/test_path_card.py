@@ -1,7 +1,5 @@
 """A solver followed along C after a race, and the picture of a path: its largest kernels, and what each value cost."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from functools import cache

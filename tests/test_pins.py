@@ -1,7 +1,5 @@
 """What stands over the curves of a race: pinned races in grey behind it, and the cursor that is dragged."""
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from time import monotonic
@@ -59,25 +57,6 @@ def grey(tab: RaceTab) -> dict[str, tuple[list[float], list[float]]]:
         line.name: (list(line.data_source.data["objective"]), list(line.data_source.data["gap"]))
         for line in charts.pinned
     }
-
-
-@pytest.mark.full
-def test_a_pinned_race_stands_behind_the_one_shown_and_can_be_taken_off_in_the_legend() -> None:
-    session, tab = shown()
-    assert grey(tab) == {}
-    session.pin(kept())
-    lines = grey(tab)
-    assert set(lines) == {"SPG (1. Moons)", "Level (1. Moons)"}
-    trace = raced()[1].traces["spg"]
-    assert lines["SPG (1. Moons)"][0] == pytest.approx(list(trace.objective))
-    chips = tab.view.chips
-    assert [(item["label"], item["apart"]) for item in chips.pinned] == [("1. Moons", False)]
-    chips.receive({"off": 7})
-    assert grey(tab)
-    chips.receive({"off": 0})
-    assert session.pinned == ()
-    assert grey(tab) == {}
-    assert chips.pinned == []
 
 
 @pytest.mark.full

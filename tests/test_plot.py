@@ -1,7 +1,5 @@
 """Pictures by `mv.plot`: what they draw is what the runs and the banks say, and they compose and are saved."""
 
-from __future__ import annotations
-
 import doctest
 import re
 from dataclasses import replace

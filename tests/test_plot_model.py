@@ -1,7 +1,5 @@
 """Pictures of what was learned: Gram matrices, similarities, decisions and paths are where their numbers are."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 

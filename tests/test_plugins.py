@@ -1,7 +1,5 @@
 """Plug-ins are found in their folders and in installed packages, and one that is broken takes no other with it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import zipfile

@@ -1,7 +1,5 @@
 """Points drawn by hand: what is taken from the page, what becomes of it, and what is learned after each change."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -11,7 +9,7 @@ import pytest
 from _problems import ran
 from _shown import control, source_of
 from _waits import wait_for
-from bokeh.models import ColumnDataSource, PointDrawTool
+from bokeh.models import ColumnDataSource
 
 from mklviz.analysis.drawn_points import (
     COARSE,
@@ -32,7 +30,6 @@ from mklviz.recipe import Recipe
 from mklviz.recipe.choices import digest
 from mklviz.recipe.prepared import Prepared, build_bank
 from mklviz.views.explorer.explorer import Explorer
-from mklviz.views.look.palette import DARK
 from mklviz.views.model import points_card
 from mklviz.views.model.points_card import PointsCard
 from mklviz.views.session.session import Session
@@ -324,27 +321,6 @@ def test_learning_can_be_stopped_by_hand_and_does_not_begin_beyond_its_bounds(mo
     assert "press Run" in card.progress.object
     assert card.figure is not None
     assert field(card).data["image"] == []
-    card.close()
-
-
-@pytest.mark.full
-def test_taps_add_the_class_chosen_or_remove() -> None:
-    explorer, card = opened()
-    assert card.figure is not None
-    tool = card.figure.tool
-    assert isinstance(tool, PointDrawTool)
-    assert list(card.adds.options.values()) == ["upper", "lower", ""]
-    assert (tool.add, tool.default_overrides) == (True, {"label": "upper"})
-    card.adds.value = "lower"
-    assert (tool.add, tool.default_overrides) == (True, {"label": "lower"})
-    card.adds.value = ""
-    assert not tool.add
-    explorer.session.theme = DARK  # another figure, and the same choice
-    assert card.update()
-    assert card.figure.tool is not tool
-    assert not card.figure.tool.add
-    card.editing.value = False
-    assert not card.pane.visible
     card.close()
 
 

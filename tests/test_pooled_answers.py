@@ -1,7 +1,5 @@
 """The answers of a class: one a visitor, bounded, brought back after a restart to their owner alone, and exported."""
 
-from __future__ import annotations
-
 import asyncio
 import csv
 import io

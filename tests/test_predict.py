@@ -1,7 +1,5 @@
 """Predictions from support vectors and kernels with weight alone, and calibrated probabilities."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 

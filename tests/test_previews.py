@@ -1,7 +1,5 @@
 """Pictures from recordings: small ones of every lesson, and those of tabs before there is a race."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import tracemalloc

@@ -1,7 +1,5 @@
 """The referee: P and D by independent formulas, P >= optimum >= D at any point whatever, and labels that fit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from _conic import conic_optimum

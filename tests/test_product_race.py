@@ -1,7 +1,5 @@
 """Races over products of kernels and over polynomials: described, on the command line, by `mv.race` and on screen."""
 
-from __future__ import annotations
-
 import csv
 from dataclasses import replace
 

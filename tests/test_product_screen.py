@@ -1,7 +1,5 @@
 """Products of kernels on screen: what the controls offer, what the race shows, and where the runs have ended."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

@@ -1,7 +1,5 @@
 """For everyone in the room: large type and lines with objective and weights alone, from one switch or the address."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from urllib.parse import parse_qs
 
@@ -11,52 +9,9 @@ from _ticks import visit
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.page import Header
-from mklviz.views.look.palette import DARK, LIGHT, theme_for
-from mklviz.views.race.race_page import RacePage
 from mklviz.views.session.session import Session
 
 RECIPE = Recipe(DataChoice("two_moons"), solvers=[SolverChoice("level")], stop=StopChoice(1e-3))
-
-
-def sizes(explorer: Explorer) -> tuple[str, float, dict[str, str]]:
-    """Return type size, line width and the height given to the objective."""
-    charts = explorer.race_view.charts
-    assert charts is not None
-    plot, line = charts.objective, charts.by_run["level"][0]
-    pane = explorer.race_view.page.panes["objective"]
-    return plot.xaxis[0].axis_label_text_font_size, line.glyph.line_width, pane.styles
-
-
-def folded(page: RacePage) -> list[str]:
-    """Return the style sheets that fold things away."""
-    boxes = (page.root, *page.folding)
-    return [sheet for box in boxes for sheet in box.stylesheets if ".aside { display: none" in str(sheet)]
-
-
-@pytest.mark.full
-def test_type_and_lines_are_larger_and_all_is_as_before_when_it_is_turned_off() -> None:
-    explorer = Explorer()
-    prepared = RECIPE.prepare()
-    explorer.session.show(RECIPE, prepared, RECIPE.race(prepared))
-    page = explorer.race_view.page
-    before = sizes(explorer)
-    assert before == ("12px", 2, {})
-    assert folded(page) == []
-    explorer.header.projector.answer({"value": True})
-    large = sizes(explorer)
-    assert large[:2] == ("20.4px", 3.4)
-    assert "100vh" in large[2]["min-height"]
-    assert len(folded(page)) == 4
-    assert "--mk-scale: 1.7" in page.root.stylesheets[0]
-    explorer.set_dark(True)
-    assert explorer.session.theme is theme_for(dark=True, projected=True)
-    assert len(folded(page)) == 4
-    explorer.header.projector.answer({"value": False})
-    assert explorer.session.theme is DARK
-    explorer.set_dark(False)
-    assert explorer.session.theme is LIGHT
-    assert sizes(explorer) == before
-    assert folded(page) == []
 
 
 @pytest.mark.full

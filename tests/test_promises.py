@@ -3,8 +3,6 @@
 Which of them promises what, and which test of ours replays it, is a table in ``apps/docs/developing/tests.md``.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Certificates whose quadratic forms cancel: forms, bounds and verdicts against exact rational arithmetic."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files for those who publish: what hosts, indexes and packagers read, what is asked for, and what is ready."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import subprocess

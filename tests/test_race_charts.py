@@ -1,7 +1,5 @@
 """What the charts of a race show, as every drawer gets it: columns, axes and words."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A recipe is a value: equal, hashable, and read back from its words and its JSON as it was."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import fields
 from typing import Any

@@ -1,7 +1,5 @@
 """The solver recommended for a problem can follow it, is told by the problem's own properties, and is what runs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

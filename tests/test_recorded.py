@@ -1,7 +1,5 @@
 """Every race is in the store without being asked: of scripts, the command line and the dashboard, with its score."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator

@@ -1,48 +1,32 @@
 """The regularizers of every formulation: conjugates, gradients, projections, block forms, weights in closed form."""
 
-from __future__ import annotations
-
 import _problems
 import numpy as np
 import pytest
 from _problems import random_grams
 
 import mklviz
+import mklviz as mv
 from mklviz.errors import ProblemError, UnsupportedProblem
 from mklviz.kernels import KernelBank
-from mklviz.problem import (
-    BlockL1,
-    BlockPower,
-    CustomRegularizer,
-    ElasticNet,
-    Entropy,
-    GroupSquaredPlusL1,
-    Hinge,
-    L1Penalty,
-    LpBall,
-    LpPenalty,
-    PowerPenalty,
-    Problem,
-    Regularizer,
-    Simplex,
-    SimplexRidge,
-    regularizer_families,
-)
+from mklviz.problem import Regularizer, regularizer_families
 
 REGULARIZERS: list[Regularizer] = [
     *_problems.REGULARIZERS,
-    LpBall(1.001),  # near the ends of what parameters may be
-    LpBall(50.0),
-    LpPenalty(1.01, 0.5),
-    LpPenalty(3.0, 0.5),
-    PowerPenalty(1.1, 0.7),
-    BlockPower(0.7, 1.1),
-    BlockPower(0.7, 1.9),
-    GroupSquaredPlusL1(0.3, 0.0, 1.2),
+    mv.LpBall(1.001),  # near the ends of what parameters may be
+    mv.LpBall(50.0),
+    mv.LpPenalty(1.01, 0.5),
+    mv.LpPenalty(3.0, 0.5),
+    mv.PowerPenalty(1.1, 0.7),
+    mv.BlockPower(0.7, 1.1),
+    mv.BlockPower(0.7, 1.9),
+    mv.GroupSquaredPlusL1(0.3, 0.0, 1.2),
 ]
 WEIGHTED = [regularizer for regularizer in REGULARIZERS if regularizer.weighted]
-DIFFERENTIABLE = [r for r in WEIGHTED if not isinstance(r, (Simplex, LpBall))]
-PENALTIES = [r for r in DIFFERENTIABLE if not isinstance(r, SimplexRidge)]  # finite, or infinitely steep, beyond zero
+DIFFERENTIABLE = [r for r in WEIGHTED if not isinstance(r, (mv.Simplex, mv.LpBall))]
+PENALTIES = [
+    r for r in DIFFERENTIABLE if not isinstance(r, mv.SimplexRidge)
+]  # finite, or infinitely steep, beyond zero
 DETERMINED = [r for r in WEIGHTED if r.determined]
 M = 5
 
@@ -68,7 +52,7 @@ def test_fenchel_young_is_tight_at_the_gradient(regularizer: Regularizer) -> Non
     for _ in range(50):
         d = inside(regularizer, rng)
         u = regularizer.gradient(d)
-        if isinstance(regularizer, Entropy | SimplexRidge):
+        if isinstance(regularizer, mv.Entropy | mv.SimplexRidge):
             u = u + 3.0  # any constant may be added on the simplex
         value = regularizer.value(d) + regularizer.conjugate(u)
         assert value == pytest.approx(d @ u, rel=1e-9, abs=1e-9 * np.abs(u).max())
@@ -131,7 +115,7 @@ def test_proximal_points_satisfy_their_equation_down_to_tiny_weights(regularizer
         found = regularizer.prox(x, step)
         least = np.maximum(found, 1e-280)  # the smallest weights cannot be told from zero
         left = least + step * regularizer.gradient(least) - x
-        if isinstance(regularizer, Entropy):  # weights on the simplex: up to one constant, and with no floor
+        if isinstance(regularizer, mv.Entropy):  # weights on the simplex: up to one constant, and with no floor
             left = least + step * regularizer.lam * np.log(least) - x
             left = left - left[np.argmax(x)]
         np.testing.assert_allclose(left[found > 1e-280], 0.0, atol=1e-11 * (x.max() + step))
@@ -181,7 +165,7 @@ def test_projection_on_the_lp_ball_satisfies_kkt(p: float, scale: float) -> None
     rng = np.random.default_rng(7)
     for m in (1, 2, 7, 300):
         x = np.maximum(scale * rng.normal(size=m), 0.0)
-        d = LpBall(p).project(x)
+        d = mv.LpBall(p).project(x)
         rest = x - d
         if np.abs(rest).max() <= 1e-14 * max(1.0, x.max()):
             continue
@@ -194,7 +178,7 @@ def test_projection_on_the_lp_ball_satisfies_kkt(p: float, scale: float) -> None
 
 
 def test_a_power_near_one_gets_a_finite_bound_by_scaling() -> None:
-    steep = PowerPenalty(1.001, 1.0)
+    steep = mv.PowerPenalty(1.001, 1.0)
     s = np.array([1e6, 1.0])
     assert steep.conjugate(0.5 * s) == np.inf
     tau = steep.dual_scale(s)
@@ -204,12 +188,12 @@ def test_a_power_near_one_gets_a_finite_bound_by_scaling() -> None:
 
 
 @pytest.mark.parametrize(
-    "regularizer", [PowerPenalty(1.001, 1.0), BlockPower(0.5, 1.01), BlockPower(0.6, 1.5)], ids=repr
+    "regularizer", [mv.PowerPenalty(1.001, 1.0), mv.BlockPower(0.5, 1.01), mv.BlockPower(0.6, 1.5)], ids=repr
 )
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 30.0])
 def test_steep_conjugates_get_the_bound_of_the_best_share(regularizer: Regularizer, scale: float) -> None:
     y = np.where(np.arange(16) % 2, 1.0, -1.0)
-    posed = Problem(KernelBank.from_grams(random_grams(3, 16)), y, Hinge(100.0), regularizer)
+    posed = mv.Problem(KernelBank.from_grams(random_grams(3, 16)), y, mv.Hinge(100.0), regularizer)
     dual = scale * np.ones(16)
     s = posed.bank.quad(dual * y)
     with np.errstate(over="ignore"):
@@ -220,7 +204,7 @@ def test_steep_conjugates_get_the_bound_of_the_best_share(regularizer: Regulariz
 
 
 def test_the_elastic_net_keeps_away_from_the_end_of_its_box() -> None:
-    net = ElasticNet(0.5, 2.0)
+    net = mv.ElasticNet(0.5, 2.0)
     assert net.value(np.array([0.5])) == np.inf
     assert np.isfinite(net.value(net.project(np.array([7.0]))))
     assert net.start(1)[0] < 0.5
@@ -228,15 +212,15 @@ def test_the_elastic_net_keeps_away_from_the_end_of_its_box() -> None:
 
 
 def test_the_default_group_norm_follows_the_number_of_kernels() -> None:
-    regularizer = GroupSquaredPlusL1(1.0, 0.1)
+    regularizer = mv.GroupSquaredPlusL1(1.0, 0.1)
     assert regularizer.dual_power(1) == regularizer.dual_power(2) == 2.0
     assert regularizer.dual_power(100) == pytest.approx(2.0 * np.log(100))
-    assert GroupSquaredPlusL1(1.0, 0.1, 1.5).dual_power(100) == pytest.approx(3.0)
+    assert mv.GroupSquaredPlusL1(1.0, 0.1, 1.5).dual_power(100) == pytest.approx(3.0)
     with pytest.raises(UnsupportedProblem, match="prices the norms"):
         regularizer.value(np.ones(2))
 
 
-@pytest.mark.parametrize("regularizer", [L1Penalty(), BlockL1()], ids=repr)
+@pytest.mark.parametrize("regularizer", [mv.L1Penalty(), mv.BlockL1()], ids=repr)
 def test_linear_penalties_do_not_pretend_to_know_the_weights(regularizer: Regularizer) -> None:
     with pytest.raises(ProblemError, match="do not determine"):
         regularizer.weights_from(np.ones(2))
@@ -252,33 +236,33 @@ RNG = np.random.default_rng(1)
     "outside", [np.array([0.5, 0.6]), np.array([1.5, -0.5]), np.array([np.nan, 1.0]), np.array([0.2, 0.2])]
 )
 def test_the_simplex_is_worth_infinity_outside(outside: np.ndarray) -> None:
-    assert Simplex().value(outside) == np.inf
+    assert mv.Simplex().value(outside) == np.inf
 
 
 def test_the_penalty_is_worth_infinity_where_a_weight_is_negative() -> None:
-    assert L1Penalty(1.0).value(np.array([0.5, -0.1])) == np.inf
-    assert L1Penalty(1.0).value(np.array([0.5, np.nan])) == np.inf
+    assert mv.L1Penalty(1.0).value(np.array([0.5, -0.1])) == np.inf
+    assert mv.L1Penalty(1.0).value(np.array([0.5, np.nan])) == np.inf
 
 
 @pytest.mark.parametrize("sigma", [0.01, 1.0, 500.0])
 def test_scaling_makes_a_dual_point_feasible_and_no_smaller_than_needed(sigma: float) -> None:
     for _ in range(50):
         quad = RNG.exponential(size=7) * RNG.exponential(1e3)
-        tau = L1Penalty(sigma).dual_scale(quad)
+        tau = mv.L1Penalty(sigma).dual_scale(quad)
         scaled = tau**2 * quad  # s is quadratic in a
         assert 0.0 < tau <= 1.0
-        assert L1Penalty(sigma).conjugate(0.5 * scaled) == 0.0
+        assert mv.L1Penalty(sigma).conjugate(0.5 * scaled) == 0.0
         assert tau == 1.0 or scaled.max() == pytest.approx(2.0 * sigma, rel=1e-12)
-    assert L1Penalty(sigma).dual_scale(np.zeros(3)) == 1.0
-    assert Simplex().dual_scale(np.array([1e9])) == 1.0
+    assert mv.L1Penalty(sigma).dual_scale(np.zeros(3)) == 1.0
+    assert mv.Simplex().dual_scale(np.array([1e9])) == 1.0
 
 
 def test_kkt_residuals_are_zero_at_an_optimum_and_positive_elsewhere() -> None:
     optimal = np.array([-3.0, -3.0, -1.0])  # gradient of J: the two steepest kernels share the weight
-    assert Simplex().kkt_residual(np.array([0.4, 0.6, 0.0]), optimal) == 0.0
-    assert Simplex().kkt_residual(np.array([0.0, 0.0, 1.0]), optimal) == pytest.approx(2.0 / 3.0)
-    assert L1Penalty(3.0).kkt_residual(np.array([0.4, 9.0, 0.0]), optimal) == 0.0
-    assert L1Penalty(2.0).kkt_residual(np.array([0.0, 0.0, 0.0]), optimal) == pytest.approx(0.5)
+    assert mv.Simplex().kkt_residual(np.array([0.4, 0.6, 0.0]), optimal) == 0.0
+    assert mv.Simplex().kkt_residual(np.array([0.0, 0.0, 1.0]), optimal) == pytest.approx(2.0 / 3.0)
+    assert mv.L1Penalty(3.0).kkt_residual(np.array([0.4, 9.0, 0.0]), optimal) == 0.0
+    assert mv.L1Penalty(2.0).kkt_residual(np.array([0.0, 0.0, 0.0]), optimal) == pytest.approx(0.5)
 
 
 def test_weights_that_meet_the_threshold_of_the_simplex_are_exactly_zero() -> None:
@@ -289,7 +273,7 @@ def test_weights_that_meet_the_threshold_of_the_simplex_are_exactly_zero() -> No
             inside[: m // 3] = rng.dirichlet(np.ones(m // 3))
             # as many entries again lie on the threshold itself, the rest below
             far = inside + rng.normal() - np.where(np.arange(m) < 2 * m // 3, 0.0, rng.random(m))
-            found = Simplex().project(far)
+            found = mv.Simplex().project(far)
             assert not found[m // 3 :].any()
             assert found.sum() == pytest.approx(1.0, abs=1e-14)
 
@@ -297,7 +281,7 @@ def test_weights_that_meet_the_threshold_of_the_simplex_are_exactly_zero() -> No
 # a regularizer of one's own
 
 
-class HalfSquares(CustomRegularizer):
+class HalfSquares(mv.CustomRegularizer):
     """Half the squared weights."""
 
     label = "half squares"
@@ -339,7 +323,7 @@ class WrongConjugate(HalfSquares):
 
 class ConjugateOfALargerDomain(HalfSquares):
     def project(self, weights: np.ndarray) -> np.ndarray:
-        return Simplex().project(weights)
+        return mv.Simplex().project(weights)
 
 
 class NotANearestPoint(HalfSquares):
@@ -370,7 +354,7 @@ class Concave(HalfSquares):
 
 @pytest.mark.parametrize("made", [HalfSquares(), Price()], ids=lambda made: made.label)
 @pytest.mark.parametrize("m", [1, 2, 40])
-def test_a_regularizer_that_fits_together_is_accepted(made: CustomRegularizer, m: int) -> None:
+def test_a_regularizer_that_fits_together_is_accepted(made: mv.CustomRegularizer, m: int) -> None:
     assert made.check(m) is None
 
 
@@ -386,7 +370,9 @@ def test_a_regularizer_that_fits_together_is_accepted(made: CustomRegularizer, m
         (Concave, "is too small, or it is not convex"),
     ],
 )
-def test_a_regularizer_that_does_not_fit_is_refused_with_the_numbers(kind: type[CustomRegularizer], says: str) -> None:
+def test_a_regularizer_that_does_not_fit_is_refused_with_the_numbers(
+    kind: type[mv.CustomRegularizer], says: str
+) -> None:
     with pytest.raises(ProblemError, match=says) as caught:
         kind().check(3)
     assert any(digit in str(caught.value) for digit in "0123456789")
@@ -407,7 +393,7 @@ def test_a_regularizer_of_ones_own_has_no_closed_forms() -> None:
 @pytest.mark.parametrize("norms", [(0.0, 0.0, 0.0), (1.0, 0.0, 2.0, 0.0), (1e-200, 1.0, 0.0), (1e6, 0.0, 1e-6), (0.0,)])
 def test_kernels_without_a_norm_keep_what_the_entropy_gives_them(norms: tuple[float, ...], lam: float) -> None:
     """``lam log d - x^2 / (2 d^2)`` is the same for all weights, also for those of norms that are exactly zero."""
-    regularizer, x = Entropy(lam), np.array(norms)
+    regularizer, x = mv.Entropy(lam), np.array(norms)
     d = regularizer.weights_from_norms(x)
     assert (d >= 0.0).all()
     assert d.sum() == pytest.approx(1.0, abs=1e-14)
@@ -425,7 +411,7 @@ def test_kernels_without_a_norm_keep_what_the_entropy_gives_them(norms: tuple[fl
 def test_beside_very_large_norms_the_entropy_is_nothing(size: float) -> None:
     """``sum x^2 / (2 d)`` alone is least where weights are proportional to the norms."""
     shares = np.array([0.5, 0.25, 0.25, 1e-4, 0.0])
-    found = Entropy(1.0).weights_from_norms(size * shares)
+    found = mv.Entropy(1.0).weights_from_norms(size * shares)
     np.testing.assert_allclose(found, shares / shares.sum(), rtol=1e-14)
-    near = Entropy(1.0).weights_from_norms(1e21 * shares)  # where the equations are solved still
+    near = mv.Entropy(1.0).weights_from_norms(1e21 * shares)  # where the equations are solved still
     np.testing.assert_allclose(near, found, rtol=1e-11)

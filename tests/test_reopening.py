@@ -1,8 +1,7 @@
 """A race of the past on the dashboard: it opens in all tabs, is repeated, and what goes on from it joins it."""
 
-from __future__ import annotations
-
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -128,7 +127,7 @@ def test_a_race_on_a_file_of_ones_own_is_shown_and_repeated_where_the_file_is_op
 
 
 @pytest.mark.parametrize("regularizer", [mv.Simplex(), mv.L1Penalty(1.0)], ids=lambda each: each.name_)
-def test_steps_tell_what_their_problem_says_without_its_data(regularizer: mv.Regularizer) -> None:
+def test_steps_tell_what_their_problem_says_without_its_data(regularizer: Any) -> None:
     problem = RECIPE.changed(regularizer=regularizer).prepare().problem
     known = ProblemFacts.of(problem)
     told = ProblemFacts.recorded(mv.race(problem, ["spg"], max_iter=4).traces.values())

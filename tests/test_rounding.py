@@ -1,7 +1,5 @@
 """K_d in single precision: fast, and nobody can tell, as all that is certified is certified in double precision."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

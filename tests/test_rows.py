@@ -1,7 +1,5 @@
 """Kernels by rows, on samples so many that no matrix is formed: the same kernels, the same solutions, any cache."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from _problems import blobs
@@ -154,8 +152,7 @@ def targets(loss, n: int = N):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("loss", LOSSES, ids=repr)
-@pytest.mark.parametrize("combination", ["sum", "product"])
+@pytest.mark.parametrize(("combination", "loss"), zip(["sum", "product"] * 2, LOSSES, strict=True), ids=repr)
 def test_any_cache_leads_to_the_solution_of_the_matrix(loss, combination, request):
     dense, bank = pair(combination, request, "none")
     y = targets(loss)
@@ -216,7 +213,7 @@ def test_rows_are_asked_for_by_a_recipe_and_on_the_command_line(change, what):
         assert what in read_recipe(make_parser().parse_args(words)).prepare().problem.bank.backend
 
 
-WRAPPERS = ["spg", pytest.param("pgd", marks=pytest.mark.full), "closed-form", "simplemkl", "silp", "level"]
+WRAPPERS = ["spg", pytest.param("pgd", marks=pytest.mark.product), "closed-form", "simplemkl", "silp", "level"]
 
 
 @pytest.mark.parametrize("name", WRAPPERS)

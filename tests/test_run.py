@@ -1,7 +1,5 @@
 """Runs and races in threads: start, pause, resume, step, cancel, wait, and what happens when something breaks."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """``mklviz runs``: what a killed process has left, and all that can be done with the runs that are kept."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Every race of the store is listed, found, named, opened in the tabs and repeated; files of runs go in and out."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 from collections.abc import Callable, Iterator, Mapping

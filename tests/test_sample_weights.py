@@ -1,7 +1,5 @@
 """Weights of samples: w of one sample is that sample w times, twice the weights are twice C, and zero leaves it out."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

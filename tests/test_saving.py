@@ -1,7 +1,5 @@
 """Saving replaces a file whole or leaves it as it was."""
 
-from __future__ import annotations
-
 import io
 import os
 import zipfile

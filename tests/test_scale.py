@@ -1,7 +1,5 @@
 """Gaps mean what they say at every scale: C and kernels from tiny to huge, sizes far apart, bounds in long double."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 
@@ -16,40 +14,31 @@ from mklviz.engine import available_solvers, make_solver, solve
 from mklviz.engine.registry import solver_classes
 from mklviz.inner.oracle import SvmOracle
 from mklviz.kernels import Gaussian, KernelBank, NystromBank, Polynomial, ProductBank, size_remark
-from mklviz.problem import (
-    BlockL1,
-    ElasticNet,
-    EpsilonInsensitive,
-    Hinge,
-    L1Penalty,
-    Logistic,
-    Loss,
-    LpPenalty,
-    MulticlassHinge,
-    OneAgainstAllHinge,
-    Problem,
-    Regularizer,
-    Simplex,
-    SimplexRidge,
-    Squared,
-)
+from mklviz.problem import Loss, Regularizer
 from mklviz.problem.rounding import rounding_bound
 
 GAP = 1e-2
 N = 24
 STEPS = 100
 LOSSES: dict[str, Loss] = {
-    "hinge": Hinge(),
-    "hinge without bias": Hinge(bias=False),
-    "logistic": Logistic(),
-    "squared": Squared(),
-    "epsilon-insensitive": EpsilonInsensitive(epsilon=0.1),
-    "multiclass hinge": MulticlassHinge(),
-    "one against all": OneAgainstAllHinge(),
+    "hinge": mv.Hinge(),
+    "hinge without bias": mv.Hinge(bias=False),
+    "logistic": mv.Logistic(),
+    "squared": mv.Squared(),
+    "epsilon-insensitive": mv.EpsilonInsensitive(epsilon=0.1),
+    "multiclass hinge": mv.MulticlassHinge(),
+    "one against all": mv.OneAgainstAllHinge(),
 }
 REGULARIZERS: dict[str, Regularizer] = {
     each.name_: each
-    for each in (Simplex(), L1Penalty(1.0), LpPenalty(2.0, 1.0), BlockL1(0.7), ElasticNet(0.4, 0.3), SimplexRidge(1.0))
+    for each in (
+        mv.Simplex(),
+        mv.L1Penalty(1.0),
+        mv.LpPenalty(2.0, 1.0),
+        mv.BlockL1(0.7),
+        mv.ElasticNet(0.4, 0.3),
+        mv.SimplexRidge(1.0),
+    )
 }
 CS, SCALES = (1e-10, 1.0, 1e5, 1e10), (1e-8, 1.0, 1e8)
 
@@ -62,15 +51,17 @@ def grams() -> tuple[np.ndarray, ...]:
     return tuple(np.exp(-power) for power in powers)
 
 
-def posed(loss: str, regularizer: str, C: float, scale: float) -> Problem:
+def posed(loss: str, regularizer: str, C: float, scale: float) -> mv.Problem:
     X, y = blobs(N)
     of_kind = replace(LOSSES[loss], C=C)
     targets = np.arange(N) % 3 * 1.0 if of_kind.multiclass else X[:, 0] + 0.3 * np.sin(X[:, 1])
     bank = KernelBank.from_grams([scale * gram for gram in grams()])
-    return Problem(bank, targets if of_kind.multiclass or of_kind.regression else y, of_kind, REGULARIZERS[regularizer])
+    return mv.Problem(
+        bank, targets if of_kind.multiclass or of_kind.regression else y, of_kind, REGULARIZERS[regularizer]
+    )
 
 
-def in_long_double(problem: Problem, scale: float, trace: mv.Trace) -> tuple[float, float]:
+def in_long_double(problem: mv.Problem, scale: float, trace: mv.Trace) -> tuple[float, float]:
     """Return P of the run's solution and D of its proof."""
     kernels = [scale * gram.astype(np.longdouble) for gram in grams()]
     beta, proving = (problem.loss.signed(dual, problem.y) for dual in (trace.best.dual, trace.best_dual))
@@ -114,9 +105,9 @@ HARD = 1e10
 
 
 @cache
-def separable() -> Problem:
+def separable() -> mv.Problem:
     X, y = blobs(N)
-    return Problem(KernelBank.build(X, [Gaussian(widths=(1.0,))]), y, Hinge(C=HARD), Simplex())
+    return mv.Problem(KernelBank.build(X, [Gaussian(widths=(1.0,))]), y, mv.Hinge(C=HARD), mv.Simplex())
 
 
 # OGAProx takes thousands of steps
@@ -164,7 +155,7 @@ def raw_bank(normalize: str) -> KernelBank:
 @pytest.mark.parametrize("solver", ["silp", "level"])
 def test_a_run_on_raw_features_that_ends_early_says_that_normalizing_helps(solver: str) -> None:
     lost, found = (
-        solve(Problem(raw_bank(normalize), LABELS, Hinge(100.0)), solver, gap=1e-12, max_iter=2)
+        solve(mv.Problem(raw_bank(normalize), LABELS, mv.Hinge(100.0)), solver, gap=1e-12, max_iter=2)
         for normalize in ("none", "trace")
     )
     assert lost.status != "converged"
@@ -174,7 +165,7 @@ def test_a_run_on_raw_features_that_ends_early_says_that_normalizing_helps(solve
 
 
 def test_a_run_that_converged_needs_no_remark() -> None:
-    fine = solve(Problem(raw_bank("none"), LABELS, Hinge(1e-12)), "level", gap=0.5)
+    fine = solve(mv.Problem(raw_bank("none"), LABELS, mv.Hinge(1e-12)), "level", gap=0.5)
     assert fine.status == "converged"
     assert "normalize" not in fine.reason
 

@@ -1,7 +1,5 @@
 """Time is shared out fairly, in the middle of long steps too, and who does not answer stops nobody else."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 import time

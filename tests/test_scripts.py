@@ -1,7 +1,5 @@
 """Scripts and style sheets of the page: a browser can read every one, and each is packaged and used."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

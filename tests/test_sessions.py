@@ -1,7 +1,5 @@
 """A closed tab costs nothing for long, a lost connection loses nothing, and no session leaves anything behind."""
 
-from __future__ import annotations
-
 import threading
 import time
 import urllib.request
@@ -18,7 +16,7 @@ from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.host import page_session
 
-VISITS = 10
+VISITS = 5
 LONG = Recipe(
     data=DataChoice("heart"),
     solvers=(SolverChoice("silp"), SolverChoice("level")),
@@ -142,7 +140,7 @@ def test_sessions_leave_nothing_behind(others: set[threading.Thread]) -> None:
         server.settle()
         for count in range(VISITS):
             visit = Visit(server)
-            if count % 5 == 0:
+            if count % 3 == 0:
                 visit.do("run")
             visit.close()
         del visit

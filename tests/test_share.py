@@ -1,7 +1,5 @@
 """What leaves the dashboard: links to all of it, the program that runs the same race, and files that open again."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

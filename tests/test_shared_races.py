@@ -1,7 +1,5 @@
 """A reload finds its race and its set-up again; others follow a race and leave it alone; a class costs one solve."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 from urllib.parse import parse_qs

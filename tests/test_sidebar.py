@@ -1,7 +1,5 @@
 """The controls stand for one recipe: what is loaded is read back, and what cannot be used says why."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from dataclasses import fields, replace

@@ -1,7 +1,5 @@
 """SimpleMKL: the reduced gradient goes down inside the simplex, by golden section or by Armijo's rule."""
 
-from __future__ import annotations
-
 from itertools import islice, pairwise
 from types import SimpleNamespace
 from typing import Any

@@ -3,8 +3,6 @@
 Each proves that the optimum lies between its best bounds, so the intervals of all solvers have a point in common.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """SMKL: answers against all supports, the conic optimum at a high price, cycles at a low one, and limits on kernels."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

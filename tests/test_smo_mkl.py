@@ -1,7 +1,5 @@
 """SMO-MKL: the calculus of one pair step, a certified optimum at the end, and what it refuses."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

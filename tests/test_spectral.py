@@ -1,7 +1,5 @@
 """PGD, SPG and the parts they share: spectral steps, averaged reference values, line searches, tuned precision."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from itertools import islice, pairwise
@@ -66,15 +64,12 @@ def random_problem(seed: int, regularizer: Regularizer) -> Problem:
     return Problem(KernelBank.from_grams(random_grams(8, 24, seed=seed)), y, Hinge(50.0), regularizer)
 
 
-def test_the_spectral_step_is_the_inverse_of_the_curvature_along_the_move() -> None:
+def test_the_spectral_step_is_the_inverse_of_the_curvature_along_the_move_where_there_is_some() -> None:
     h = np.array([2.0, 8.0])
     start = np.zeros(2)
     assert spectral_step(Parabola(start, h), Parabola(np.array([1.0, 0.0]), h)) == pytest.approx(0.5)  # type: ignore[arg-type]
     both = spectral_step(Parabola(start, h), Parabola(np.array([1.0, 1.0]), h))  # type: ignore[arg-type]
     assert both == pytest.approx(2.0 / 10.0)
-
-
-def test_there_is_no_spectral_step_without_curvature() -> None:
     flat = np.zeros(2)
     assert np.isnan(spectral_step(Parabola(np.zeros(2), flat), Parabola(np.ones(2), flat)))  # type: ignore[arg-type]
 
@@ -149,11 +144,11 @@ def test_every_setting_reaches_the_conic_optimum(setting: str, regularizer: Regu
     assert abs(trace.best.objective - conic_optimum(posed)) <= 1e-6 * trace.best.objective
 
 
-STEEP = [LpPenalty(1.1, 1.0), pytest.param(PowerPenalty(1.1, 1.0), marks=pytest.mark.full), Entropy(30.0)]
+POWERS = [pytest.param(kind(1.1, 1.0), marks=pytest.mark.product) for kind in (LpPenalty, PowerPenalty)]
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("regularizer", STEEP, ids=repr)
+@pytest.mark.parametrize("regularizer", [*POWERS, Entropy(30.0)], ids=repr)
 def test_exact_penalties_end_the_crawl_where_curvature_has_no_bound(regularizer: Regularizer) -> None:
     """The curvature of r in a tiny weight is d^{p-2} or 1/d: no step along a slope has a good length."""
     posed = random_problem(4, regularizer)
@@ -366,12 +361,6 @@ def test_a_threshold_is_the_average_of_the_values_taken_by_zhang_and_hager(name:
         assert now == pytest.approx((memory * mass * was + value) / new_mass, rel=1e-8)
         mass, checked = new_mass, checked + 1
     assert checked  # SPG's SVMs become more exact at almost every step
-
-
-def test_a_method_without_memory_compares_with_its_last_value() -> None:
-    assert moved("PGD", 2)
-    for _, after in moved("PGD", 2):
-        assert facts_of(after).reference == pytest.approx(facts_of(after).trials[-1][1], rel=1e-9)
 
 
 @pytest.mark.parametrize("name", SEARCHES)

@@ -3,8 +3,6 @@
 Seconds are counted by a clock of the tests' own: what a part takes is then a number, not a measurement.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """SpicyMKL: smooth inner problems whose derivatives are right, and certified iterates that reach the conic optimum."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 
@@ -47,7 +45,7 @@ def options_for(loss: Loss, regularizer: Regularizer) -> list[dict[str, Any]]:
     return chosen
 
 
-@pytest.mark.each_value
+@pytest.mark.each_value("release")
 @pytest.mark.parametrize(
     ("loss", "regularizer", "options"),
     [
@@ -128,7 +126,7 @@ def test_responses_are_maximisers_and_their_derivative_is_right(regularizer: Reg
         np.testing.assert_allclose((ahead - back) / (2 * h), derivative[:, k], rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.each_value
+@pytest.mark.each_value("release")
 @pytest.mark.parametrize("regularizer", NORMS, ids=repr)
 @pytest.mark.parametrize("bounds", [True, False])
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)

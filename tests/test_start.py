@@ -1,7 +1,5 @@
 """The page that opens: what its HTML says is so, and whoever comes with an address lands where that says."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json

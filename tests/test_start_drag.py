@@ -1,7 +1,5 @@
 """The handle at the start of the paths, without a browser: let go, it begins a race from there."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

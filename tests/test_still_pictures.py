@@ -1,7 +1,5 @@
 """Pictures in notebooks: SVG of some kilobytes, in which a Gram matrix is an image of its numbers."""
 
-from __future__ import annotations
-
 import io
 import re
 from base64 import b64decode

@@ -1,13 +1,10 @@
 """The tab Stopping without a browser: what it draws are the numbers of the replays."""
 
-from __future__ import annotations
-
-import time
-from collections.abc import Callable
 from functools import cache
 
 import numpy as np
 import pytest
+from _ticks import until
 from _waits import wait_for
 from test_tabs import Prepared, raced
 
@@ -30,10 +27,6 @@ def opened() -> tuple[Session, Stopping]:
     session.score = lambda iterate: 0.9
     tab.follow(session)
     return session, tab
-
-
-def until(tab: Stopping, found: Callable[[], bool]) -> None:
-    wait_for(found, meanwhile=lambda: tab.tick(time.monotonic()))
 
 
 def drawn(tab: Stopping, rule: str, threshold: float) -> bool:

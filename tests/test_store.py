@@ -1,7 +1,5 @@
 """A run is in the store from its first second on, can be found, read, described, deleted, and is cut off, not lost."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

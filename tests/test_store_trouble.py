@@ -1,7 +1,5 @@
 """A bad disk, a damaged index, other processes: a race goes on, nothing old is destroyed, and one sentence says why."""
 
-from __future__ import annotations
-
 import io
 import os
 import sqlite3

@@ -1,7 +1,5 @@
 """What a run adds to its source: nothing lost, nothing twice, never too much, and always the last iterate."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence

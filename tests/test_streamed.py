@@ -1,7 +1,5 @@
 """Kernels that are computed when needed are the kernels they stand for, and take no memory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

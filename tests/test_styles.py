@@ -1,7 +1,5 @@
 """Solvers that say nothing about how they are drawn are told apart all the same."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from typing import Any
 

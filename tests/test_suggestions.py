@@ -1,7 +1,5 @@
 """Which names are suggested for one that does not exist: those that are really near, and none otherwise."""
 
-from __future__ import annotations
-
 import pytest
 
 from mklviz.datasets import list_datasets

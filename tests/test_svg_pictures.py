@@ -1,7 +1,5 @@
 """Pictures that stand still: curves are where their numbers are, and their names over none."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Sequence

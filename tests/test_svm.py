@@ -1,7 +1,5 @@
 """The inner SVM finds the optimum of max y'b - b'K b / 2 over sum b = 0 and the box, whatever the kernel."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A sweep on a Dask cluster of this machine: the same results, also where a worker is killed in mid-run."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Iterator

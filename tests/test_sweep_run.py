@@ -1,7 +1,5 @@
 """A sweep that is killed, paused or ended goes on where it stood; workers that die cost no finished run."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource
@@ -118,7 +116,7 @@ def test_processes_solve_every_member_and_nothing_finished_is_solved_again(store
 
 @pytest.mark.full
 def test_a_path_is_solved_with_warm_starts_and_goes_on_where_it_was_ended(store: Store) -> None:
-    words = "data=heart; kernels=gauss:1,2@all+each; C=100,50,10; solvers=level,newton; gap=1e-4; path=C"
+    words = "data=heart; kernels=gauss:1,2,4@all; C=100,50,10; solvers=level,newton; gap=1e-4; path=C"
     sweep = Sweep.from_words(words)
     first = ended(SweepRun(Sweep.from_words(words.replace("100,50,10", "100,50")), store, workers=2)).table()
     # a unit for each path

@@ -1,7 +1,5 @@
 """Statistics of sweeps, against brute force and closed forms, and the pictures that draw them."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations
 from typing import Any

@@ -1,11 +1,8 @@
 """The tab Sweep without a browser: words and fields, a sweep under way, and what came of it."""
 
-from __future__ import annotations
-
 import asyncio
 import io
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -13,7 +10,7 @@ import pandas as pd
 import panel as pn
 import pytest
 from _shown import words
-from _waits import wait_for
+from _ticks import until
 from bokeh.events import Tap
 
 from mklviz.recipe import Recipe
@@ -38,10 +35,6 @@ def tab(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[SweepTab]:
     tab.follow(session)
     yield tab
     tab.close()
-
-
-def until(tab: SweepTab, found: Callable[[], object]) -> None:
-    wait_for(found, meanwhile=lambda: tab.tick(time.monotonic()))
 
 
 def swept(tab: SweepTab, text: str) -> None:

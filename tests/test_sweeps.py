@@ -1,7 +1,5 @@
 """A sweep is one value: a recipe with lists, its members, and what divides them among workers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

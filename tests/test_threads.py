@@ -1,7 +1,5 @@
 """Several threads share the work of one solver: the same bits as alone, honest seconds, an end when it is asked for."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

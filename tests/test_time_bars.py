@@ -1,7 +1,5 @@
 """The bars of where the time goes: what the page is told about a race, and how it is coloured."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Traces: columns, verdicts, saving and loading."""
 
-from __future__ import annotations
-
 import json
 import math
 import pickle

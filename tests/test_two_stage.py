@@ -1,7 +1,5 @@
 """ALIGNF and EasyMKL: their own programs against the optimality conditions, and an end that says what they do."""
 
-from __future__ import annotations
-
 from functools import cache
 from io import BytesIO
 from typing import Any

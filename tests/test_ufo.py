@@ -1,7 +1,5 @@
 """UFO-MKL and OBSCURE: the algorithms line by line in features, exact norms, certified bounds, the conic optimum."""
 
-from __future__ import annotations
-
 import itertools
 import warnings
 from functools import cache

@@ -1,7 +1,5 @@
 """A warm start is made to fit: weights in the domain, dual variables feasible, and nothing left to do at a solution."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -36,7 +34,7 @@ def iterate(weights: Array, dual: Array) -> Iterate:
     return Iterate(weights, dual, 0.0, 0.0, 0.0, 0)
 
 
-@pytest.mark.each_value
+@pytest.mark.each_value("release")
 @pytest.mark.parametrize(("solver", "kind"), PAIRS)
 def test_a_start_at_the_solution_leaves_next_to_nothing_to_do(solver: str, kind: str) -> None:
     there = solve(posed(kind), solver, gap=GAP, max_iter=3000)
@@ -66,7 +64,7 @@ def test_a_warm_run_is_certified_and_ends_where_a_cold_one_does(solver: str, kin
         assert warm.status == "converged"
 
 
-@pytest.mark.each_value
+@pytest.mark.each_value("release")
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("nothing", ["weights", "dual variables", "either"])
 def test_a_start_without_weights_or_dual_variables_is_no_obstacle(solver: str, nothing: str) -> None:

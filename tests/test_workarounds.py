@@ -4,8 +4,6 @@
 `pyproject.toml` allows has the mend, so a test that asks for the fault runs on the releases that have it.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import io

@@ -1,7 +1,5 @@
 """Whatever is given for a number, a solver or data: a sentence says what is wrong with it, and nothing breaks down."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import fields
 from functools import partial

@@ -1,7 +1,5 @@
 """The tab Your mix without a browser: what kernel weights set by hand are worth beside what solvers have found."""
 
-from __future__ import annotations
-
 import asyncio
 from types import SimpleNamespace
 
