@@ -108,9 +108,6 @@ def _follow_mouse(plots: Sequence[figure], show: CustomJS) -> None:
         plot.js_on_event("mouseleave", hide)
 
 
-# -- a chart
-
-
 TOOLS = "pan,box_zoom,wheel_zoom,reset,save"
 LEFT, AROUND, OVER = 54, 14, 7  # pixels beside the axes, and over them for half of the number at their end
 TICKS = 5  # about so many on an axis
@@ -174,9 +171,6 @@ def _empty(chart: Chart, table: str) -> Table:
     return {column: [] for mark in chart.marks if mark.table == table for column in mark.columns.values()}
 
 
-# -- the figure
-
-
 def ignore_long_press(plot: figure) -> None:
     """Let a pressed mouse rest on `plot` before it drags."""
     plot.js_on_event("mouseenter", CustomJS(code=_NO_LONG_PRESS))
@@ -237,9 +231,6 @@ def _show_whole(plot: figure, chart: Chart) -> None:
     ends = ColumnDataSource({"x": [chart.x.start, chart.x.end], "y": [chart.y.start, chart.y.end]})
     frame = plot.add_glyph(ends, Scatter(x="x", y="y", size=0, line_color=None, fill_color=None))
     plot.x_range.renderers = plot.y_range.renderers = [frame]
-
-
-# -- marks as glyphs
 
 
 def glyph_of(mark: Mark) -> Glyph:

@@ -291,9 +291,6 @@ def _table(path: Path, solves: bool) -> Table:
     return {"value": path.values.tolist(), "active": path.active.tolist(), "cost": cost.tolist()}
 
 
-# -- as Bokeh figures
-
-
 NAMED = 10  # kernels with a colour and a name; the others are grey
 HEIGHTS = (340, 190, 190)  # pixels
 LEFT = 64  # pixels beside the axes

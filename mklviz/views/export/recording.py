@@ -68,9 +68,6 @@ def _mark(mark: Any) -> dict[str, Any]:
     return {name: value for name, value in drawn.items() if value}
 
 
-# -- the runs
-
-
 Numbers = Callable[[Iterable[float], int], Any]  # writes numbers of so many digits for a script
 
 MOST_STEPS = 600  # that are kept of a run

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Container, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -223,11 +223,11 @@ def _fits(race: PastRace, sought: Sought) -> bool:
 
 def _rows_of(key: str, race: KeptRace) -> list[StoredRun]:
     """Return what a list says of a race that is not stored."""
-    empty = StoredRun("", created=time.time())
+    now = time.time()
     return [
-        replace(
-            empty,
-            id=f"{key}-{name}",
+        StoredRun(
+            f"{key}-{name}",
+            created=now,
             race=key,
             key=name,
             name=race.name,

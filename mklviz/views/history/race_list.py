@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import param
 
 from mklviz.engine import solver_classes
-from mklviz.engine.registry import style_of
 from mklviz.errors import MklvizError
 from mklviz.quoting import MOST_NAME, one_line
 from mklviz.record.store import Store, StoredRun
@@ -18,7 +17,8 @@ from mklviz.views.form import FormRow, Group, Note, TextBox
 from mklviz.views.history.past_race import ENDED, PastRace, when
 from mklviz.views.host.beside import CONTROLS, beside
 from mklviz.views.host.components import ScriptedComponent
-from mklviz.views.look.palette import LIGHT, RunStyle, Theme, readable, swatch
+from mklviz.views.look.palette import LIGHT, RunStyle, Theme, swatch
+from mklviz.views.look.styles import own_style
 
 PAGE = 40  # rows that are sent at once
 
@@ -76,13 +76,8 @@ class RaceList(ScriptedComponent):
 
 def _style(run: StoredRun, theme: Theme) -> RunStyle:
     """Return the style of a run's solver; a branch is dashed in figures alone, for its label says where it began."""
-    from_ = solver_classes().get(run.solver)
-    if from_ is None:
-        return RunStyle(run.label, theme.muted, "solid", "circle")
-    own = style_of(from_)
-    return RunStyle(
-        run.label, readable(own.colour_dark if theme.dark else own.colour, theme.card), own.dash, own.marker
-    )
+    kind = solver_classes().get(run.solver)
+    return RunStyle(run.label, theme.muted, "solid", "circle") if kind is None else own_style(kind, run.label, theme)
 
 
 # What a person says of a race in the store, name, tags and note, and what each of its runs came to.

@@ -14,8 +14,8 @@ from mklviz.analysis.decisions import Roc, Surface, plane_of, solution_of, surfa
 from mklviz.problem import Problem
 from mklviz.typing import Array
 from mklviz.views.chart.axes import PERCENT
-from mklviz.views.look.palette import CLASS_MARKERS, Theme, class_colours, decision_shades, mixed, sequential
-from mklviz.views.pictures.style import HEIGHT, WIDTH, dressed, theme_of
+from mklviz.views.look.palette import CLASS_MARKERS, Theme, class_colours, decision_shades, mixed, sequential, theme_for
+from mklviz.views.pictures.style import HEIGHT, WIDTH, dressed
 
 
 def decision(problem: Problem, solution: Any, X: ArrayLike | None = None, dark: bool = False) -> hv.Overlay:
@@ -52,7 +52,7 @@ def decision(problem: Problem, solution: Any, X: ArrayLike | None = None, dark: 
     >>> mv.plot.save(mv.plot.decision(problem, trace) + mv.plot.decision(problem, trace[0]), "moons.html")
     """
     drawn = surface(problem, *solution_of(problem, solution), plane_of(problem, X))
-    return draw_decision(drawn, problem, theme_of(dark), "Decision surface")
+    return draw_decision(drawn, problem, theme_for(dark), "Decision surface")
 
 
 def draw_decision(

@@ -178,7 +178,7 @@ class PointsCard(cards.Rooted):
         super().__init__()
         self.figure: PointsFigure | None = None
         self.points: Points | None = None
-        self._session: Session | None = None
+        self._session: Session  # from the first `follow` on
         self._race: Race | None = None
         self._theme: Theme | None = None
         self._classes: tuple[str, ...] = ()
@@ -254,11 +254,11 @@ class PointsCard(cards.Rooted):
             self.figure.set_class(self.adds.value)
 
     def _start_over(self, *_: Any) -> None:
-        if self.figure is not None and self._session is not None:
+        if self.figure is not None:
             self.figure.set_points(points_of(self._session.prepared))
 
     def _hand_over(self, *_: Any) -> None:
-        if self.points is not None and self._session is not None:
+        if self.points is not None:
             names = self._session.prepared.train.feature_names
             self._form.hand_over(FILE, as_file(self.points, names, cell))
 
@@ -266,7 +266,7 @@ class PointsCard(cards.Rooted):
 
     def update(self) -> bool:
         """Take changes and learned functions; return whether a figure was sent."""
-        if not self.editing.value or self._session is None or not self.editing.visible:
+        if not self.editing.value or not self.editing.visible:
             return False
         fresh = self.figure is None
         if self.figure is None:
@@ -321,7 +321,7 @@ class PointsCard(cards.Rooted):
         """Learn coarsely from the points as they are while one of them is dragged."""
         session, self._answers = self._session, True
         points = None if self.points is None else self.points.moved(columns)
-        if session is None or points is None or self._too_many(session):
+        if points is None or self._too_many(session):
             self._answer()
             return
         self._moving, self._moved_at = points, monotonic()

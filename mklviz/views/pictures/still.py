@@ -263,9 +263,6 @@ def _short(name: str) -> str:
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
 
 
-# -- glyphs
-
-
 def _glyph(renderer: Any) -> Any:
     """Return what a renderer draws its data by; a line across all has no data, and is that itself."""
     return getattr(renderer, "glyph", renderer)
@@ -370,9 +367,6 @@ def _shapes(glyph: Any, data: Mapping[str, Any], frame: _StillAxes) -> Iterator[
         one = hasattr(glyph, "x")
         table = {f"{name}s": [_column(glyph, name, data)] if one else _column(glyph, f"{name}s", data) for name in "xy"}
     yield mark_svg(AreaMark("", fill=_of(glyph.fill_color, data), alpha=_of(glyph.fill_alpha, data)), table, frame)
-
-
-# -- images
 
 
 def _surface(glyph: Any, data: Mapping[str, Any], frame: _StillAxes) -> Iterator[str]:

@@ -22,9 +22,9 @@ from mklviz.sweeps.intervals import (
 from mklviz.sweeps.outcomes import Outcomes
 from mklviz.typing import Array
 from mklviz.views.chart.axes import PERCENT, SHORT
-from mklviz.views.look.palette import RunStyle, Theme
+from mklviz.views.look.palette import RunStyle, Theme, theme_for
 from mklviz.views.look.styles import written_styles
-from mklviz.views.pictures.style import dressed, legend_above, marked_line, theme_of
+from mklviz.views.pictures.style import dressed, legend_above, marked_line
 
 SPREAD_ROOM = 1.25  # beyond the ends, as a factor
 LINE, BETWEEN, AROUND = 15, 12, 90  # pixels for each solver, between data sets, for title and axis
@@ -62,7 +62,7 @@ def spread(table: Any, measure: str | None = None, dark: bool = False) -> hv.Ove
     >>> table = mv.sweep("data=heart; split=0...4; solvers=silp,level,spg; kernels=gauss:1,4 poly:1; C=1,10")
     >>> mv.plot.save(mv.plot.spread(table, "svm_solves") + mv.plot.spread(table, "score"), "spread.html")
     """
-    return draw_spread(Outcomes.of(table, measure), theme_of(dark))
+    return draw_spread(Outcomes.of(table, measure), theme_for(dark))
 
 
 def draw_spread(outcomes: Outcomes, theme: Theme, **options: Any) -> hv.Overlay:
@@ -198,7 +198,7 @@ def profile(table: Any, measure: str | None = None, against: str = "", dark: boo
     >>> picture = mv.plot.profile(table, "svm_solves") + mv.plot.profile(table, "svm_solves", against="level")
     >>> mv.plot.save(picture, "profile.html")
     """
-    return draw_profile(Outcomes.of(table, measure), theme_of(dark), against)
+    return draw_profile(Outcomes.of(table, measure), theme_for(dark), against)
 
 
 def profile_of(outcomes: Outcomes, against: str = "") -> PerformanceProfile:
@@ -304,7 +304,7 @@ def plot_growth(table: Any, measure: str | None = None, along: Along = "samples"
     >>> table = mv.sweep("data=heart; split=0...4; train=0.2,0.4,0.8; solvers=level,spg; kernels=gauss:1,4 poly:1")
     >>> mv.plot.save(mv.plot.growth(table, "svm_solves"), "growth.html")
     """
-    return draw_growth(Outcomes.of(table, measure), theme_of(dark), along)
+    return draw_growth(Outcomes.of(table, measure), theme_for(dark), along)
 
 
 def draw_growth(outcomes: Outcomes, theme: Theme, along: Along = "samples", **options: Any) -> hv.Overlay:

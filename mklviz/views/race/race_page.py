@@ -85,9 +85,6 @@ def _across(solvers: int) -> int:
     return solvers if solvers <= 4 else 3
 
 
-# -- the page
-
-
 LARGE_CHARTS = {"Objective": "objective", "Gap": "gap", "Step size": "step", "Kernels in use": "active"}
 _WORDS = {"objective": "objective", "gap": "certified gap", "step": "step size", "active": "number of kernels in use"}
 _WORDS |= {"tolerance": "SVM tolerance"}

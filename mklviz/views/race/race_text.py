@@ -69,9 +69,6 @@ def _score(score_of: Score, iterate: Iterate, report: ProgressReport) -> float:
     return math.nan if score is None else float(score)
 
 
-# -- text
-
-
 WORDS_EVERY = 0.5  # seconds between changes of text
 
 
@@ -102,17 +99,14 @@ class RaceText:
     def write(self, race: Race | None, figures: RaceFigures, step: int | None, now: float) -> None:
         """Update all text, as of a step or the end."""
         self._written_at = now
-        if race is None:
-            self._write_nothing()
-            if figures.drawn is not None:
-                self._head_recording(figures)
-        else:
+        if race is not None:
             self._write_race(race, figures, step)
-
-    def _write_nothing(self) -> None:
+            return
         self._page.say_precision("")
         self._page.milestones.object = ""
         self._page.bars.param.update(items=[], spent={})
+        if figures.drawn is not None:
+            self._head_recording(figures)
 
     def _write_race(self, race: Race, figures: RaceFigures, step: int | None) -> None:
         page, readings, styles, hidden = self._page, figures.readings, figures.styles, figures.hidden

@@ -109,16 +109,11 @@ class Playback:
             self._played += (now - self._at) * (self.pace or _FASTEST)
         self._at = now
         for key, whole in self._whole.items():
-            self._grow(self._grown[key], whole, int(self._played) + 1)
-
-    def _grow(self, grown: Trace, whole: Trace, steps: int) -> None:
-        for t in range(len(grown), min(steps, len(whole))):
-            grown.append(whole[t], whole.seconds_at(t), whole.split_at(t) or None)
-        if len(grown) == len(whole):
-            grown.status, grown.reason = whole.status, whole.reason
-
-
-# -- the view
+            grown = self._grown[key]
+            for t in range(len(grown), min(int(self._played) + 1, len(whole))):
+                grown.append(whole[t], whole.seconds_at(t), whole.split_at(t) or None)
+            if len(grown) == len(whole):
+                grown.status, grown.reason = whole.status, whole.reason
 
 
 PLAYED_EVERY = 0.5  # seconds between frames of a recording, whose painting takes time from what is being compiled

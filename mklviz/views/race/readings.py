@@ -57,9 +57,6 @@ class DrawnRuns:
         return cls(race.traces, lambda: [run.status for run in runs.values()], race.facts, solvers)
 
 
-# -- what one run adds to its source at each tick
-
-
 Extent = tuple[float, float]
 
 MARK_EVERY = 40  # points between two markers of a line
@@ -182,9 +179,6 @@ class RunFeed:
         if known:
             low, high = self.tolerances or (math.inf, -math.inf)
             self.tolerances = (min(low, *known), max(high, *known))
-
-
-# -- all runs of a race
 
 
 KERNELS_EVERY = 1.0  # seconds between changes of the kernels drawn in grey

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from html import escape
@@ -32,15 +32,11 @@ NOTE = "This is a recording of “{title}”. Press Run for your own."
 WIDE = 360  # pixels of a chart before it is fitted to the page: as wide as a phone
 
 
+@cache
 def preview_of(kind: type[Tab], scenario: str, theme: Theme) -> str:
     """Return what a tab shows of the recording of a scenario, as HTML; "" where it shows nothing of it."""
-    return _figure(kind.preview, scenario, theme)
-
-
-@cache
-def _figure(preview: Callable[[LessonRuns], str], scenario: str, theme: Theme) -> str:
     runs = recorded_runs(scenario, theme)
-    drawn = "" if runs is None else preview(runs)
+    drawn = "" if runs is None else kind.preview(runs)
     note = escape(NOTE.format(title=load_scenario(scenario).title))
     return f'<figure class="preview"><figcaption>{note}</figcaption>{drawn}</figure>' if drawn else ""
 

@@ -164,8 +164,7 @@ class Geometry(FigureTab):
         super().__init__()
         self.bar, self.map, self.segment = CursorBar(self.frames), MapCard(), SegmentCard()
         self.curve = CurveCard(margin=(8, 0))
-        self.map.on_pick = lambda weights: "" if self._session is None else begin_at(self._session, weights)
-        self.frames.heartbeat.on_step_key(self.bar.press)
+        self.map.on_pick = lambda weights: begin_at(self._session, weights)
         self._shown: tuple[Race | None, Theme | None, tuple[int, ...]] = (None, None, ())
         self._offered_at = -1
         wide = {"sizing_mode": "stretch_width", "max_width": SLICE, "margin": (3, 12, 9, 0), "stylesheets": [_FIELD]}
@@ -216,7 +215,7 @@ class Geometry(FigureTab):
         on_segment = len(kernels) == 2
         self.segment.root.visible, self.map.root.visible = on_segment, not on_segment
         self.model.visible = race is not None and len(kernels) == 3 and cuts_known(race)
-        self.pins.visible = race is not None and _sliced(race) and race.facts.m > 3
+        self.pins.visible = race is not None and race.facts.on_simplex and race.facts.m > 3
         hidden = self.map if on_segment else self.segment
         hidden.clear()
         self.curve.show(race if on_segment else None, session.theme)
@@ -243,27 +242,28 @@ class Geometry(FigureTab):
     @property
     def kernels(self) -> tuple[int, ...]:
         """Two or three kernels whose slice is shown; none for the plane of all."""
-        race = None if self._session is None else self._session.race
-        if race is None or not _sliced(race):
+        race = self._session.race
+        if (
+            race is None or not race.facts.on_simplex
+        ):  # kernels share one weight, so that a slice is a triangle or a segment
             return ()
         if race.facts.m <= 3:
             return tuple(range(race.facts.m))
         return tuple(self.pins.value) if len(self.pins.value) in (2, 3) else ()
 
     def _pin(self, *_: Any) -> None:
-        if self._session is not None and self._session.race is self._shown[0] and self.kernels != self._shown[2]:
+        if self._session.race is self._shown[0] and self.kernels != self._shown[2]:
             self._show(self._session)
 
     def _show_race(self, race: Race) -> None:
-        if self._session is not None:
-            self._session.show(self._session.recipe, self._session.prepared, race)
+        self._session.show(self._session.recipe, self._session.prepared, race)
 
     # -- what has happened
 
     def tick(self, now: float) -> None:
         """Draw what is new, if it is visible."""
         session = self._session
-        if not self.shown or session is None:
+        if not self.shown:
             for card in (self.map, self.segment):
                 card.survey.rest()
             return
@@ -295,8 +295,3 @@ class Geometry(FigureTab):
         self.bar.set_playing(False)
         self.map.close()
         self.segment.clear()
-
-
-def _sliced(race: Race) -> bool:
-    """Whether kernels share one weight, so that a slice is a triangle or a segment."""
-    return race.facts.on_simplex

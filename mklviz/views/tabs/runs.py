@@ -102,7 +102,7 @@ class Runs(Tab):
 
     def follow(self, session: Session) -> None:
         """List the races that the session may see."""
-        if self._session is None:
+        if self.listed.session is None:
             follow(self.keep, session, "keeps")
         self._session = self.listed.session = session
         self.store = self.words.store = session.store
@@ -111,7 +111,7 @@ class Runs(Tab):
 
     def tick(self, now: float) -> None:
         """List what is new, while the tab is seen."""
-        if self._session is None or not self.shown:
+        if not self.shown:
             return
         trouble = self.store.trouble
         shown = self.trouble.visible and self.trouble.object == trouble  # of what was just tried
@@ -124,8 +124,6 @@ class Runs(Tab):
         self.listed.look(sought)
 
     def _list(self) -> None:
-        if self._session is None:
-            return
         races = self.listed
         self.search.helper_text = races.fault
         lessons = {"all lessons": "", **races.lessons}
@@ -193,14 +191,14 @@ class Runs(Tab):
         apart = difference(traces.values())
         if apart:
             raise MklvizError(apart)
-        opens = None if self._session is None else self._session.on_open
+        opens = self._session.on_open
         self._say_wrong(opens(traces, stored) if opens is not None else _FOLLOWS)
 
     def _repeat(self, *_: Any) -> None:
         """Run the recipe of the race chosen once more."""
         traces = self._try(lambda: self._traces(self.chosen[0])) or {}
         recipe = shared_recipe(traces.values())
-        repeats = None if self._session is None else self._session.on_repeat
+        repeats = self._session.on_repeat
         if recipe is None:
             self._say_wrong("This race was recorded without its data and kernels: it cannot be repeated.")
         elif repeats is None:
@@ -210,17 +208,14 @@ class Runs(Tab):
 
     def _pin_behind(self, *_: Any) -> None:
         """Draw the races chosen in grey behind the one shown, or take them off again."""
-        session = self._session
-        if session is None:
-            return
         for race in self.chosen:
-            there = next((pinned for pinned in session.pinned if pinned.stored == race.id), None)
+            there = next((pinned for pinned in self._session.pinned if pinned.stored == race.id), None)
             if there is not None:
-                session.unpin(there)
+                self._session.unpin(there)
                 continue
             traces = self._try(partial(self._traces, race))
             if traces:
-                self._say_wrong(session.pin(KeptRace(race.name, traces, race.id)))
+                self._say_wrong(self._session.pin(KeptRace(race.name, traces, race.id)))
 
     def _export(self, *_: Any) -> None:
         """Let the browser save a file of the races chosen."""
@@ -236,11 +231,11 @@ class Runs(Tab):
 
     def _delete(self, *_: Any) -> None:
         """Delete the races chosen; it can be undone."""
-        session, gone = self._session, []
+        gone = []
         for race in self.chosen:
             kept = self.listed.in_memory.get(race.id)
-            if kept is not None and session is not None:
-                session.race_history.forget(kept)
+            if kept is not None:
+                self._session.race_history.forget(kept)
             elif self._try(partial(self._deleted_one, race.id)):
                 gone.append(race.id)
         self.list.chosen = []
@@ -297,7 +292,7 @@ class Runs(Tab):
     def _take(self, name: str, traces: Mapping[str, Trace], keys: list[str]) -> None:
         """Open the runs of a file; several races are listed, for one to be chosen."""
         self._say_wrong("")
-        if not keys and self._session is not None:
+        if not keys:
             self._session.race_history.add(name, traces)
         self.look()
         if len(keys) > 1:

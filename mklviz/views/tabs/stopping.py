@@ -123,7 +123,7 @@ class Stopping(FigureTab):
     def tick(self, now: float) -> None:
         """Show finished replays, and replay the current choice."""
         session = self._session
-        if not self.shown or session is None:
+        if not self.shown:
             return
         self._offer(session)
         traces = self._offered.get(self.race.value, {})

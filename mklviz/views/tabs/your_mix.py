@@ -126,7 +126,7 @@ class YourMix(FigureTab):
 
     def tick(self, now: float) -> None:
         """Draw what is new, where it can be seen."""
-        if not self.shown or self._session is None or self.mixer is None:
+        if not self.shown or self.mixer is None:
             return
         self._look()
         self._compare(self._session)
@@ -159,7 +159,7 @@ class YourMix(FigureTab):
 
     def _draw(self) -> None:
         session, mixer = self._session, self.mixer
-        if session is None or mixer is None or self._theme is None or session.race is None:
+        if mixer is None or self._theme is None or session.race is None:
             return
         traces = {key: trace for key, trace in session.traces.items() if len(trace)}
         mine = None if self.mix is None else above(self.mix.iterate.objective, traces)
@@ -172,7 +172,6 @@ class YourMix(FigureTab):
             self.score.object = self._score_words(self.mix, mine, standing(mine, traces))
 
     def _score_words(self, mix: Mix, mine: float, standing: str) -> str:
-        assert self._session is not None
         prepared, score = self._session.prepared, mix.score
         text = f"{score:.3f}" if prepared.test.task == "regression" else f"{100 * score:.1f} %"
         test = f", {prepared.score_label} {text}" if np.isfinite(score) else ""
