@@ -184,7 +184,8 @@ class FoundRaces:
     def _ask(self) -> None:
         if self.session is None:
             return
-        sought, store, kept = self._sought, self.session.store, self._unstored()
+        sought, store = self._sought, self.session.store
+        kept = {} if store.enabled else {f"memory-{id(race)}": race for race in self.session.race_history.races}
         state = store.revision, store, tuple(map(id, kept.values()))
         self.in_memory = kept
         rows = [run for name, race in kept.items() for run in _rows_of(name, race)]
@@ -205,12 +206,6 @@ class FoundRaces:
             return _Listing([], len(races), lessons, str(error))
         matches = [race for key, race in races.items() if key in matching and _fits(race, sought)]
         return _Listing(sorted(matches, key=ORDERS[sought.order]), len(races), lessons)
-
-    def _unstored(self) -> dict[str, KeptRace]:
-        """Return the races of the session by keys of their own, where the store takes none."""
-        if self.session is None or self.session.store.enabled:
-            return {}
-        return {f"memory-{id(race)}": race for race in self.session.race_history.races}
 
 
 def _fits(race: PastRace, sought: Sought) -> bool:

@@ -111,12 +111,13 @@ def _lines(surface: Surface, theme: Theme) -> list[hv.Contours]:
 def _samples(
     surface: Surface, classes: Array, theme: Theme, regression: bool, names: Sequence[str]
 ) -> list[hv.Scatter]:
-    kdims, vdims = ["x1"], ["x2"]
+    kdims, vdims, colours = ["x1"], ["x2"], class_colours(theme)
     drawn = []
     for k, code in enumerate([None] if regression else classes.tolist()):
         chosen = surface.points if code is None else surface.points[surface.targets == code]
         name = "samples" if code is None else names[k] if len(names) == len(classes) else f"class {code:g}"
-        style = {"color": theme.text if code is None else _colour(theme, k), "line_color": theme.card}
+        colour = theme.text if code is None else colours[k % len(colours)]
+        style = {"color": colour, "line_color": theme.card}
         cloud = hv.Scatter((chosen[:, 0], chosen[:, 1]), kdims, vdims, label=name)
         drawn.append(cloud.opts(marker=CLASS_MARKERS[k % len(CLASS_MARKERS)], size=7, backend="bokeh", **style))
     ringed = surface.points[surface.support]
@@ -127,11 +128,6 @@ def _samples(
         rings.opts(marker="circle", size=12, fill_alpha=0.0, line_color=theme.text, line_width=1.2, backend="bokeh")
     )
     return drawn
-
-
-def _colour(theme: Theme, k: int) -> str:
-    colours = class_colours(theme)
-    return colours[k % len(colours)]
 
 
 def _span(middles: Array) -> tuple[float, float]:

@@ -43,7 +43,11 @@ class RaceWidget(anywidget.AnyWidget):
         """Tell the pages how the race stands."""
         solvers = {key: run.solver for key, run in self.race.runs.items()}
         shown = Recorded(self.race.traces, solvers, self.race.problem.noun, self._gap)
-        self.control, self.colours = self._control(), _colours(shown)
+        self.control = self._control()
+        themes = {"light": LIGHT, "dark": DARK}.items()
+        self.colours = {
+            name: f":host {{ color-scheme: {name}; {colours(shown.traces, theme)} }}" for name, theme in themes
+        }
         if any(len(trace) for trace in shown.traces.values()):
             recording = shown.page_data()
             if recording != self.recording:
@@ -63,9 +67,3 @@ class RaceWidget(anywidget.AnyWidget):
         if wish in wishes:
             wishes[wish]()
             self.wanted.set()
-
-
-def _colours(shown: Recorded) -> dict[str, str]:
-    """Return the style sheets of light and of dark notebooks."""
-    themes = {"light": LIGHT, "dark": DARK}
-    return {name: f":host {{ color-scheme: {name}; {colours(shown.traces, theme)} }}" for name, theme in themes.items()}

@@ -6,7 +6,7 @@ J(d) over d = (p, 1 - p)      cuts of SILP and Level below it, their upper envel
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -19,7 +19,6 @@ from mklviz.analysis.weight_map import Slice
 from mklviz.errors import ProblemError
 from mklviz.problem import Problem
 from mklviz.record import Trace
-from mklviz.typing import Array
 from mklviz.views.chart.axes import PERCENT, SHORT, X_AXES
 from mklviz.views.chart.description import Axis, Chart, ContourMark, LineMark, Mark, PointMark
 from mklviz.views.geometry import map_chart
@@ -69,6 +68,9 @@ def gap(*traces: Any, x: Along = "iteration", dark: bool = False) -> hv.Overlay:
         raise ProblemError("None of these runs has a gap: their problem is not convex, so there is no lower bound.")
     styles = run_styles(runs, theme)
     parts = [part for key, trace in runs.items() for part in _line(trace, styles[key], x)]
+    gaps = np.unique(np.concatenate([trace.gap for trace in runs.values()]))
+    shown = gaps[np.isfinite(gaps) & (gaps > 0.0)].tolist()  # around a single one HoloViews begins below zero
+    room: dict[str, Any] = {"ylim": (shown[0] / 2.0, shown[0] * 2.0)} if len(shown) == 1 else {}
     return dressed(
         hv.Overlay(parts),
         theme,
@@ -77,15 +79,8 @@ def gap(*traces: Any, x: Along = "iteration", dark: bool = False) -> hv.Overlay:
         legend_position="top_right",
         xlabel=X_AXES[x],
         ylabel="relative duality gap",
-        **_room([trace.gap for trace in runs.values()]),
+        **room,
     )
-
-
-def _room(gaps: Sequence[Array]) -> dict[str, Any]:
-    """Return limits around a single value, for which HoloViews takes some that begin below zero."""
-    values = np.concatenate(gaps)
-    shown = np.unique(values[np.isfinite(values) & (values > 0.0)])
-    return {"ylim": (float(shown[0]) / 2.0, float(shown[0]) * 2.0)} if len(shown) == 1 else {}
 
 
 def _line(trace: Trace, style: RunStyle, x: Along) -> list[hv.Element]:

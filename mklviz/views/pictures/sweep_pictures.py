@@ -9,6 +9,7 @@ import holoviews as hv
 import numpy as np
 
 from mklviz.errors import ProblemError
+from mklviz.numbers import counted
 from mklviz.sweeps.intervals import (
     Along,
     Growth,
@@ -70,6 +71,8 @@ def draw_spread(outcomes: Outcomes, theme: Theme, **options: Any) -> hv.Overlay:
     drawn, styles = spreads(outcomes), written_styles(outcomes.solvers, theme)
     titles, rows = _titles(drawn), _rows(drawn, outcomes.solvers)
     height = round(theme.scale * (AROUND + len(titles) * (LINE * len(styles) + BETWEEN)))
+    missed = sum(each.missed for each in drawn)
+    note = f"; {missed:,} did not converge (hollow)" if missed else ""
     parts = []
     for solver in outcomes.solvers:
         own = [(y, each) for y, each in rows if each.solver == solver]
@@ -78,7 +81,7 @@ def draw_spread(outcomes: Outcomes, theme: Theme, **options: Any) -> hv.Overlay:
         hv.Overlay(parts),
         theme,
         {"x": SHORT},
-        title=_spread_title(drawn),
+        title=f"{counted(sum(each.runs for each in drawn), 'run')}{note}",
         logx=outcomes.measure.cost,
         **_spread_ends(drawn, outcomes.measure.cost),
         xlabel=outcomes.words,
@@ -119,12 +122,6 @@ def _spread_ends(drawn: Sequence[Spread], log: bool) -> dict[str, Any]:
     return (
         {"xlim": (float(values.min()) / SPREAD_ROOM, float(values.max()) * SPREAD_ROOM)} if log and len(values) else {}
     )
-
-
-def _spread_title(drawn: Sequence[Spread]) -> str:
-    runs, missed = sum(each.runs for each in drawn), sum(each.missed for each in drawn)
-    note = f"; {missed:,} did not converge (hollow)" if missed else ""
-    return f"{runs:,} run{'s' * (runs != 1)}{note}"
 
 
 def _solver(rows: Sequence[tuple[float, Spread]], style: RunStyle, theme: Theme, column: str) -> list[hv.Element]:
@@ -222,11 +219,13 @@ def draw_profile(outcomes: Outcomes, theme: Theme, against: str = "", **options:
     if against:
         parts.append(hv.VLine(1.0).opts(color=theme.muted, line_dash="dashed", line_width=1, backend="bokeh"))
     base = f"the cost of {styles[against].label}" if against else "the least cost"
+    cases = max((profile.cases(solver) for solver in profile.solvers), default=0)
+    left = f"; {profile.left_out:,} without a run of each left out" if profile.left_out else ""
     return dressed(
         hv.Overlay(parts),
         theme,
         {"x": SHORT, "y": PERCENT},
-        title=_profile_title(profile),
+        title=f"{counted(cases, 'case')}{left}",
         logx=True,
         xlim=(start, end),
         ylim=(-0.02, 1.04),
@@ -234,12 +233,6 @@ def draw_profile(outcomes: Outcomes, theme: Theme, against: str = "", **options:
         ylabel="share of cases solved",
         **{**legend_above(len(profile.solvers), 2), **options},
     )
-
-
-def _profile_title(profile: PerformanceProfile) -> str:
-    cases = max((profile.cases(solver) for solver in profile.solvers), default=0)
-    left = f"; {profile.left_out:,} without a run of each left out" if profile.left_out else ""
-    return f"{cases:,} case{'s' * (cases != 1)}{left}"
 
 
 def _profile_ends(profile: PerformanceProfile) -> tuple[float, float]:

@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from mklviz.contract import Solver
-from mklviz.engine import Race, Run, make_solver, solver_classes
+from mklviz.engine import Run, make_solver, solver_classes
 from mklviz.engine.race import branch_refusal, narrated, successors
 from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe

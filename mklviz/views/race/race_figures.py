@@ -269,7 +269,9 @@ class RaceFigures:
     @property
     def squashed(self) -> bool:
         """Whether objectives lie too flat to be told apart, and the chart is not zoomed."""
-        return self.charts is not None and self.charts.may_turn and self.readings.squashed(self.hidden)
+        charts = self.charts
+        fit = charts is not None and charts.options.log_y and not charts.options.signed and not charts.zooms
+        return fit and self.readings.squashed(self.hidden)
 
     # -- what is new of them
 

@@ -92,10 +92,6 @@ class RaceText:
             return changed or in_a_step or self._written_at < sent_at
         return news.states or (not changed and self._written_at < sent_at)
 
-    def ask_for_scores(self, race: Race | None, states: Sequence[str]) -> bool:
-        """Have the runs that have ended scored; return whether there is a new score to write."""
-        return race is not None and self.scores.update(race, states)
-
     def write(self, race: Race | None, figures: RaceFigures, step: int | None, now: float) -> None:
         """Update all text, as of a step or the end."""
         self._written_at = now

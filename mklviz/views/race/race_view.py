@@ -18,7 +18,7 @@ from mklviz.engine import Race, Run
 from mklviz.engine.kinds import ProblemFacts
 from mklviz.engine.race import entered
 from mklviz.recipe import Recipe
-from mklviz.record import FINAL, Trace
+from mklviz.record import FINAL
 from mklviz.record.bundle import recording
 from mklviz.views.chart.axes import X_AXES
 from mklviz.views.chart.race_charts import ChartOptions
@@ -250,7 +250,7 @@ class RaceView(Rooted):
         self.figures.mark(self.cursor)
         self.long_runs.update(self.figures)
         self.figures.settle(states)
-        if self.text.ask_for_scores(self.race, states):
+        if self.race is not None and self.text.scores.update(self.race, states):
             self._write(now)
         if changed or now - self.frames.sent_at > IDLE_BEAT:
             self.figures.send(now)

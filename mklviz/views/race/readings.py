@@ -8,7 +8,7 @@ painting grows with the length of a run. The last iterate of a run that does not
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bokeh.models import ColumnDataSource
@@ -164,7 +164,9 @@ class RunFeed:
             return {column: [] for column in COLUMNS}
         columns = line_columns(self.trace, steps, self.reference)
         columns |= weight_columns(self.trace, steps, self.slots.slots)
-        self._note(columns["tolerance"])
+        if known := [value for value in columns["tolerance"] if math.isfinite(value)]:
+            low, high = self.tolerances or (math.inf, -math.inf)
+            self.tolerances = (min(low, *known), max(high, *known))
         self.largest = max(self.largest, *columns["top"])
         columns["top"] = [self.largest] * len(steps)  # including kernels and steps that are no longer drawn
         columns["mark"] = [
@@ -173,12 +175,6 @@ class RunFeed:
         if steps[-1] > 0:
             self.filled |= {name for name in ANCHORED if any(number > 0 for number in columns[name])}
         return columns
-
-    def _note(self, tolerances: Iterable[float]) -> None:
-        known = [value for value in tolerances if math.isfinite(value)]
-        if known:
-            low, high = self.tolerances or (math.inf, -math.inf)
-            self.tolerances = (min(low, *known), max(high, *known))
 
 
 KERNELS_EVERY = 1.0  # seconds between changes of the kernels drawn in grey

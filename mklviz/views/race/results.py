@@ -240,7 +240,11 @@ def _ended_sentence(total: int, failed: int, stopped: int, trouble: str) -> str:
 
 def weights_pills(motion: Motion, enlarged: str = "", explained: bool = True) -> str:
     """Return as HTML what stands beside the name above the weights of a run: how far they are enlarged, the verdict."""
-    scale = f'<span class="pill scale" title="{_SCALE}">{_scale_word(enlarged)}</span>' if enlarged else ""
+    scale = ""
+    if enlarged:
+        word, times = enlarged.split()  # where type is large the first is left out
+        said = f'<span class="word-of-scale">{word}&nbsp;</span>{times}'
+        scale = f'<span class="pill scale" title="{_SCALE}">{said}</span>'
     verdict, why = motion.verdict, f' title="{_why(motion)}"' if explained else ""
     return scale + (f'<span class="pill {verdict}"{why}>{verdict}</span>' if verdict else "")
 
@@ -257,12 +261,6 @@ def _why(motion: Motion) -> str:
         f"This run {motion}. After the first fifth of the steps, {motion.late:.2g} full moves were undone;"
         f" {100 * motion.back:.0f} % of the movement was taken back by the very next step. {RULE}"
     )
-
-
-def _scale_word(enlarged: str) -> str:
-    """Return how far a figure is enlarged; where type is large, without the word that says so."""
-    word, times = enlarged.split()
-    return f'<span class="word-of-scale">{word}&nbsp;</span>{times}'
 
 
 def _number(value: float, pattern: str) -> str:

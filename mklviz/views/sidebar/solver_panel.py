@@ -124,7 +124,7 @@ class SolverPanel(Section):
         self._switched_off: dict[str, list[SolverChoice]] = {}  # with their options, for when they are on again
         self.chips = {name: self._chip(solver) for name, solver in solver_classes().items()}
         self.why_not = note()
-        self.drop = Button(self.drop_unfit, label="Remove unfit solvers", visible=False)
+        self.drop = Button(lambda *_: self._show(self._fit), label="Remove unfit solvers", visible=False)
         self.advice = note()
         self.others = Reasons(visible=False)
         self.options = Expander(title="Options of each solver")
@@ -226,9 +226,10 @@ class SolverPanel(Section):
         after = self.entries.index(entry) + 1
         self._show([*self.entries[:after], self._editor(entry.choice), *self.entries[after:]])
 
-    def drop_unfit(self, *_: Any) -> None:
-        """Take all solvers out of the race that cannot solve the problem chosen."""
-        self._show([entry for entry in self.entries if not self._reason(entry.solver)])
+    @property
+    def _fit(self) -> list[EntryEditor]:
+        """The entries that can solve the problem chosen."""
+        return [entry for entry in self.entries if not self._reason(entry.solver)]
 
     def remove(self, entry: EntryEditor) -> None:
         """Take one entry out of the race."""

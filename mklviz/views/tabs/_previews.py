@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from html import escape
@@ -23,7 +23,6 @@ from mklviz.views.look.cards import legend
 from mklviz.views.look.palette import Theme
 from mklviz.views.model.lab_charts import bar_table, bars_chart, curve_tables, curves_chart
 from mklviz.views.race.results import weights_heading
-from mklviz.views.tabs import Tab
 
 HIGH = 264  # pixels of a chart
 MOST_BARS = 12
@@ -33,10 +32,10 @@ WIDE = 360  # pixels of a chart before it is fitted to the page: as wide as a ph
 
 
 @cache
-def preview_of(kind: type[Tab], scenario: str, theme: Theme) -> str:
-    """Return what a tab shows of the recording of a scenario, as HTML; "" where it shows nothing of it."""
+def preview_of(preview: Callable[[LessonRuns], str], scenario: str, theme: Theme) -> str:
+    """Return the `preview` of a tab of the recording of a scenario, as HTML; "" where it shows nothing of it."""
     runs = recorded_runs(scenario, theme)
-    drawn = "" if runs is None else kind.preview(runs)
+    drawn = "" if runs is None else preview(runs)
     note = escape(NOTE.format(title=load_scenario(scenario).title))
     return f'<figure class="preview"><figcaption>{note}</figcaption>{drawn}</figure>' if drawn else ""
 

@@ -224,20 +224,14 @@ class Geometry(FigureTab):
             self.segment.clear()
             self._shown = None, None, ()  # shown as soon as there is something
             return
-        styles, on_page = race_styles(race, session.theme), self._on_page
+        plots = [figure.plot for figure in (*self.segment.figures.values(), self.map.figure)]
+        styles, on_page = race_styles(race, session.theme), is_on_page(plots)
         if on_segment:
             self.segment.show(race, styles, session.theme, kernels)
         else:
             self.map.show(race, styles, session.theme, kernels, self.model.value)
-        if on_page:
+        if on_page:  # which has to be sent those that take the place of others
             self.frames.send(monotonic(), figures=True)
-
-    @property
-    def _on_page(self) -> bool:
-        """Whether the figures are on a page, which has to be sent those that take their place."""
-        plots = [figure.plot for figure in self.segment.figures.values()]
-        plots += [self.map.figure.plot] if self.map.figure is not None else []
-        return is_on_page(plots)
 
     @property
     def kernels(self) -> tuple[int, ...]:

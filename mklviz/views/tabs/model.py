@@ -136,7 +136,8 @@ class Model(FigureTab):
         working = [card for card in self.cards if card.working]
         with self.frames.in_order():
             fresh, drawn = [card.update() for card in working], self.points.update()
-        if self._on_page and (drawn or any(not card.working for card in working)):
+        on_page = is_on_page([plot for card in self.cards for plot in card.figures])
+        if on_page and (drawn or any(not card.working for card in working)):
             self.frames.send(moment, figures=drawn or any(fresh))
         if not any(card.task.working for card in self.cards):
             self._begin(session, moment, moves)
@@ -175,11 +176,6 @@ class Model(FigureTab):
         ]
         if due:
             min(due, key=lambda card: card.begun_at).begin(key, subject)
-
-    @property
-    def _on_page(self) -> bool:
-        plots = [plot for card in self.cards for plot in card.figures]
-        return is_on_page(plots)
 
     def close(self) -> None:
         self.bar.set_playing(False)

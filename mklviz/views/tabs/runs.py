@@ -152,15 +152,11 @@ class Runs(Tab):
     # -- what is done with them
 
     def _act(self, what: str, key: str) -> None:
-        if what == "pin":
-            self._pin(key)
-            return
-        self.list.chosen = [key]
-        self.open.clicks += 1
-
-    def _pin(self, key: str) -> None:
         race = next((race for race in self.listed.races if race.id == key), None)
-        if race is not None and key not in self.listed.in_memory:
+        if what == "open":
+            self.list.chosen = [key]
+            self.open.clicks += 1
+        elif race is not None and key not in self.listed.in_memory:
             self._try(lambda: self.store.describe(key, pinned=not race.first.pinned))
 
     def _traces(self, race: PastRace) -> Mapping[str, Trace]:

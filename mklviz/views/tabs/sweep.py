@@ -9,8 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import panel as pn
-
 from mklviz.engine.task import ProgressReport, Task
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS, usable_cores
@@ -80,14 +78,11 @@ class SweepTab(FigureTab):
         self._downloads = Form(compared, self._progress)
         self._came = cards.card(cards.html(cards.title("What came of it")), self._words, self._downloads)
         self.form.param.watch(self._plan, "sweep")
-        self.root = self._laid_out()
-
-    def _laid_out(self) -> pn.Column:
         about = cards.html(cards.heading("Sweep", _ABOUT))
         buttons = FormRow(self.workers, self.start, self.pause, self.stop, self.take, wrap=True)
         parts = (self.form.body, buttons, self.trouble, self.status, self.bar, self.failed)
         head = cards.card(about, Form(*parts, margin=(8, 0, 0, 0)))
-        return cards.column(head, self._came, self.results, self.frames.heartbeat)
+        self.root = cards.column(head, self._came, self.results, self.frames.heartbeat)
 
     @classmethod
     def supports(cls, session: Session) -> str:
@@ -159,7 +154,10 @@ class SweepTab(FigureTab):
             return
         say(self.trouble, "")
         try:
-            (partial(self.running.resume, self.run) if self.run.status == "paused" else self.run.pause)()
+            if self.run.status == "paused":
+                self.running.begin(self.run)
+            else:
+                self.run.pause()
             self._look(self.run)
         except MklvizError as error:
             say(self.trouble, str(error))
@@ -178,17 +176,14 @@ class SweepTab(FigureTab):
         self.pause.param.update(visible=under_way and self.run is not None, label="Resume" if paused else "Pause")
         self.stop.visible = under_way
 
-    def _take_over(self, run: SweepRun) -> None:
-        """Go on with the sweep that the page had before it was reloaded."""
-        self.form.show(run.sweep)
-        self._session.sweep = run
-
     # -- while it goes on
 
     def tick(self, now: float) -> None:
         """Show how far the sweep is, and what has come of it so far."""
-        if self.run is not None and self.run.sweep is not self.form.sweep:
-            self._take_over(self.run)
+        if self.run is not None and self.run.sweep is not self.form.sweep:  # of before the page was reloaded
+            run = self.run
+            self.form.show(run.sweep)
+            self._session.sweep = run
         if self.planning.ended:
             self._planned()
         if self.starting.ended:

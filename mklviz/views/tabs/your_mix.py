@@ -129,17 +129,15 @@ class YourMix(FigureTab):
         if not self.shown or self.mixer is None:
             return
         self._look()
-        self._compare(self._session)
-        drawn = tuple(len(trace) for trace in self._session.traces.values())
-        if drawn != self._drawn and self.sync.ready([self.figure.plot]):
-            self._drawn = drawn
-            with self.frames.in_order():
+        session = self._session
+        if session.race is None or not self.sync.ready([self.figure.plot]):
+            return
+        drawn = tuple(len(trace) for trace in session.traces.values())
+        with self.frames.in_order():
+            self.boundaries.update(session.traces, race_styles(session.race, session.theme))
+            if drawn != self._drawn:
+                self._drawn = drawn
                 self._draw()
-
-    def _compare(self, session: Session) -> None:
-        if session.race is not None and self._theme is not None and self.sync.ready([self.figure.plot]):
-            with self.frames.in_order():
-                self.boundaries.update(session.traces, race_styles(session.race, self._theme))
 
     def _look(self) -> bool:
         """Draw the mix if it is solved; return whether nothing is awaited any more."""
