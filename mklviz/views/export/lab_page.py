@@ -21,8 +21,7 @@ from mklviz.record.store import Store
 from mklviz.record.summary import Reference
 from mklviz.views.chart.columns import LARGEST_DRAWN, KernelSlots
 from mklviz.views.chart.race_charts import ChartOptions, recorded_options
-from mklviz.views.export.page import data_title, page, page_colours
-from mklviz.views.export.recording import PAGE, page_styles, run_data, thinned, words_data
+from mklviz.views.export.page import PAGE, data_title, page, page_colours, page_styles, run_data, thinned, words_data
 from mklviz.views.host.beside import beside
 from mklviz.views.race.results import weights_pills
 

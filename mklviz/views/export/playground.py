@@ -20,8 +20,7 @@ from mklviz.record.archive import replacing
 from mklviz.typing import Array
 from mklviz.views.chart.columns import KERNELS_SHOWN, KernelSlots
 from mklviz.views.chart.race_charts import ChartOptions, run_table
-from mklviz.views.export.page import PICTURE_COLOURS, page, page_colours
-from mklviz.views.export.recording import PAGE, words_data
+from mklviz.views.export.page import PAGE, PICTURE_COLOURS, page, page_colours, words_data
 from mklviz.views.host.beside import beside
 from mklviz.views.host.solved_paths import SOLVER
 from mklviz.views.lessons.triangle import TRIANGLE_SCRIPT, TRIANGLE_STYLE

@@ -11,8 +11,7 @@ import anywidget
 import traitlets
 
 from mklviz.engine import Race
-from mklviz.views.export.page import colours, figures_script, figures_style
-from mklviz.views.export.recording import Recorded
+from mklviz.views.export.page import Recorded, colours, figures_script, figures_style
 from mklviz.views.host.beside import beside
 from mklviz.views.look.palette import DARK, LIGHT
 from mklviz.views.race.results import race_sentence

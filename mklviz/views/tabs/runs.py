@@ -19,8 +19,7 @@ from mklviz.record.bundle import bundle_bytes, read_bundle
 from mklviz.record.store import Store
 from mklviz.views.form import Alert, Button, File, Form, FormRow, Group, Heading, Note, Select, Switch, TextBox
 from mklviz.views.form.inputs import follow
-from mklviz.views.history.past_race import ORDERS, STATES, FoundRaces, PastRace, Sought
-from mklviz.views.history.race_list import RaceList, RaceWords
+from mklviz.views.history.past_race import ORDERS, STATES, FoundRaces, PastRace, RaceList, RaceWords, Sought
 from mklviz.views.host.panel_setup import with_page_locked
 from mklviz.views.look import cards
 from mklviz.views.session.session import KeptRace, Session, difference, overlaid, shared_recipe
