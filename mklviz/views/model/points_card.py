@@ -285,13 +285,13 @@ class PointsCard(cards.Rooted):
         self._classes = prepared.train.classes
         if self.points is None:
             self.points = points_of(prepared)
-        assert self._theme is not None
+        theme = session.theme
         options = {**{f"adds {name}": name for name in self._classes}, REMOVE: ""}
         chosen = self.adds.value if self.adds.options == options else self._classes[0]
         self.adds.param.update(options=options, value=chosen)
         corners, names = self.points.window, prepared.train.feature_names
-        self.figure = PointsFigure(self.points, self._classes, names, corners, self._theme, self._changed, self._drag)
-        self.weights = lab_figure(bars_chart("drawn-weights", self._theme), self._theme)
+        self.figure = PointsFigure(self.points, self._classes, names, corners, theme, self._changed, self._drag)
+        self.weights = lab_figure(bars_chart("drawn-weights", theme), theme)
         self.figure.set_class(chosen)
         self._corners, self._due = corners, True
         self.pane.objects = [cards.figure(self.figure.plot), cards.cell(cards.html(_BARS), self.weights.plot)]
@@ -377,10 +377,9 @@ class PointsCard(cards.Rooted):
     def _draw(self, field: Field) -> None:
         """Draw what was learned; grey: the weights before a point was dragged."""
         assert self.figure is not None
-        assert self._theme is not None
         self.figure.set_field(field)
         bars = [Bar(name, weight, self._before.get(name, 0.0)) for name, weight in field.weights.items()]
-        self.weights.show(bar_table(bars, self._theme.text))
+        self.weights.show(bar_table(bars, self._session.theme.text))
         say(self.progress, field.sentence)
         self._messages.refresh()  # in the same message as the figures
         if self._moving is None:

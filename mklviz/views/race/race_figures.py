@@ -153,7 +153,7 @@ class RaceFigures:
         with self._frozen():
             self.readings = Readings(self.drawn, self.options.log_x, self._sources)
             setup = FigureSetup.of(self.drawn.solvers, self.drawn.facts.signed, self.options.theme)
-            charts = self._build(setup, self.readings.sources)
+            charts = self._build(setup, {key: feed.source for key, feed in self.readings.feeds.items()})
             charts.set_hidden(self.hidden)
             charts.settle(self.readings.feeds)
             self._present(self.drawn, charts)

@@ -9,7 +9,7 @@ from typing import Any
 
 from mklviz.contract import Iterate
 from mklviz.engine import Race
-from mklviz.engine.task import ProgressReport, Task
+from mklviz.engine.task import Task
 from mklviz.record import FINAL, Trace
 from mklviz.record.weights import Motion
 from mklviz.views.chart.axes import axis_end, counted
@@ -28,7 +28,7 @@ class Scores:
     """The test scores of the solutions shown; `score_of` is called in a thread, once for each of them."""
 
     def __init__(self, score_of: Score | None = None) -> None:
-        self.task = Task[float]()
+        self.task = Task[float | None]()
         self._score_of = score_of
         self._known: dict[object, float] = {}
         self._wanted: dict[str, Solution] = {}  # the solution asked for last, of each run; older ones are dropped
@@ -50,8 +50,9 @@ class Scores:
             solution = self._missing(race, states)
             if solution is not None:
                 key, step = solution
-                score_of = partial(_score, self._score_of, race.runs[key].trace[step])
-                self.task.ask(solution, score_of, f"The test score of {key} could not be computed")
+                score_of, iterate = self._score_of, race.runs[key].trace[step]
+                failed = f"The test score of {key} could not be computed"
+                self.task.ask(solution, lambda _report: score_of(iterate), failed)
         return news
 
     def _missing(self, race: Race, states: Sequence[str]) -> Solution | None:
@@ -62,11 +63,6 @@ class Scores:
             if state in FINAL and len(run.trace)
         ]
         return next((one for one in (*self._wanted.values(), *ended) if one not in self._known), None)
-
-
-def _score(score_of: Score, iterate: Iterate, report: ProgressReport) -> float:
-    score = score_of(iterate)
-    return math.nan if score is None else float(score)
 
 
 WORDS_EVERY = 0.5  # seconds between changes of text

@@ -210,10 +210,6 @@ class Readings:
         self._push(states)  # figures that come with their data need no second drawing
 
     @property
-    def sources(self) -> dict[str, ColumnDataSource]:
-        return {key: feed.source for key, feed in self.feeds.items()}
-
-    @property
     def motions(self) -> dict[str, Motion]:
         return {key: feed.motion for key, feed in self.feeds.items()}
 

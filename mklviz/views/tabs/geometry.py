@@ -237,9 +237,7 @@ class Geometry(FigureTab):
     def kernels(self) -> tuple[int, ...]:
         """Two or three kernels whose slice is shown; none for the plane of all."""
         race = self._session.race
-        if (
-            race is None or not race.facts.on_simplex
-        ):  # kernels share one weight, so that a slice is a triangle or a segment
+        if race is None or not race.facts.on_simplex:  # a slice is a triangle or a segment where weights sum to one
             return ()
         if race.facts.m <= 3:
             return tuple(range(race.facts.m))
