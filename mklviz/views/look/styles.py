@@ -97,12 +97,11 @@ def solver_of(trace: Trace) -> Solver | None:
 
 
 _STYLES = {REPRODUCES: "converged", PARTLY: "limit", DOES_NOT: "failed"}
-_OTHER = "rule"
 
 
 def verdict_html(verdict: str) -> str:
     """Return a verdict as a word with its sign."""
-    look, sign = _STYLES.get(verdict, _OTHER), VERDICT_SIGNS[verdict]
+    look, sign = _STYLES.get(verdict, "rule"), VERDICT_SIGNS[verdict]
     return f'<span class="word {look}"><i aria-hidden="true" data-sign="{sign}"></i>{escape(verdict)}</span>'
 
 
