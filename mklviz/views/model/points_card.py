@@ -27,7 +27,7 @@ from mklviz.analysis.drawn_points import (
     points_of,
     read_points,
 )
-from mklviz.datasets import DataError
+from mklviz.datasets import DataError, Dataset
 from mklviz.engine import Race
 from mklviz.engine.task import Task
 from mklviz.errors import MklvizError
@@ -53,17 +53,11 @@ class PointsFigure:
     """The figure; `on_change` is called when a person has changed the points, `on_drag` while one is dragged."""
 
     def __init__(
-        self,
-        points: Points,
-        classes: Sequence[str],
-        names: Sequence[str],
-        corners: tuple[Array, Array],
-        theme: Theme,
-        on_change: Callable[[], None],
-        on_drag: Callable[[Mapping[str, Any]], None],
+        self, points: Points, data: Dataset, theme: Theme, on_change: Callable[[], None], on_drag: Callable[..., None]
     ) -> None:
-        self._corners = corners
-        self._drawn = ChartFigure(_chart(names, corners, theme), theme, HEIGHT, tools="")
+        """`data`: what the points are of, as they were at first."""
+        self._corners, classes = points.window, data.classes
+        self._drawn = ChartFigure(_chart(data.feature_names, self._corners, theme), theme, HEIGHT, tools="")
         self.plot = self._drawn.plot
         self.plot.grid.visible = False
         self.source = ColumnDataSource(_columns(points), name="drawn-points")
@@ -289,11 +283,10 @@ class PointsCard(cards.Rooted):
         options = {**{f"adds {name}": name for name in self._classes}, REMOVE: ""}
         chosen = self.adds.value if self.adds.options == options else self._classes[0]
         self.adds.param.update(options=options, value=chosen)
-        corners, names = self.points.window, prepared.train.feature_names
-        self.figure = PointsFigure(self.points, self._classes, names, corners, theme, self._changed, self._drag)
+        self.figure = PointsFigure(self.points, prepared.train, theme, self._changed, self._drag)
         self.weights = lab_figure(bars_chart("drawn-weights", theme), theme)
         self.figure.set_class(chosen)
-        self._corners, self._due = corners, True
+        self._corners, self._due = self.points.window, True
         self.pane.objects = [cards.figure(self.figure.plot), cards.cell(cards.html(_BARS), self.weights.plot)]
 
     def _changed(self) -> None:
