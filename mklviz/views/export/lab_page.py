@@ -137,7 +137,7 @@ class Laboratory:
                 {"runs": [*map(order.index, map(id, place.values()))], "problem": next(iter(place.values())).problem}
                 for place in self.places
             ],
-            **words_data(first, styles, replace(options, above=raised), slots),
+            **words_data(styles, replace(options, above=raised), slots),
         }
 
     def _runs(self, most: int, kernels: list[int]) -> list[dict[str, Any]]:

@@ -135,7 +135,7 @@ class Recorded:
             "ended": self.ended,
             "left_out": thinned(begun, most),
             "runs": [run | {"top": [tops[key]], "pills": pills[key]} for key, run in runs.items()],
-            **words_data(begun, styles, race_charts.recorded_options(options, begun.values()), slots),
+            **words_data(styles, race_charts.recorded_options(options, begun.values()), slots),
         }
 
 
@@ -157,10 +157,7 @@ def recorded(shown: Race | Trace | Mapping[str, Trace] | Iterable[Trace]) -> Rec
 
 
 def words_data(
-    traces: Mapping[str, Trace],
-    styles: Mapping[str, RunStyle],
-    options: race_charts.ChartOptions,
-    slots: columns.KernelSlots,
+    styles: Mapping[str, RunStyle], options: race_charts.ChartOptions, slots: columns.KernelSlots
 ) -> dict[str, Any]:
     """Return what a script needs besides the runs: words, names and charts."""
     options = replace(options, coloured=slots.coloured)

@@ -147,14 +147,7 @@ class SolverPanel(Section):
                 raise ProblemError(reason)
         return {"solvers": chosen}
 
-    def suit(
-        self,
-        loss: Loss,
-        regularizer: Regularizer,
-        combination: str = "sum",
-        access: Access = "matrix",
-        weighted: bool = False,
-    ) -> None:
+    def suit(self, loss: Loss, regularizer: Regularizer, combination: str, access: Access, weighted: bool) -> None:
         """Offer only the solvers that can solve problems of this kind, and say why not the others."""
         self._impossible = ""
         try:
