@@ -22,7 +22,7 @@ from mklviz.record import Trace
 from mklviz.record.run_facts import Origin
 from mklviz.views.chart.svg_pictures import race_still
 from mklviz.views.explorer.explorer import Explorer
-from mklviz.views.export.recording import recorded
+from mklviz.views.export.page import recorded
 from mklviz.views.look.palette import LIGHT
 from mklviz.views.look.styles import race_styles, run_styles
 from mklviz.views.race.race_figures import _columns

@@ -26,8 +26,7 @@ from mklviz.record.bundle import recording
 from mklviz.record.summary import Reference, result_at
 from mklviz.views.chart.columns import WEIGHT_COLUMNS
 from mklviz.views.chart.race_charts import ChartOptions, race_charts
-from mklviz.views.export.page import race_page
-from mklviz.views.export.recording import MOST_STEPS, recorded
+from mklviz.views.export.page import MOST_STEPS, race_page, recorded
 from mklviz.views.look.palette import LIGHT
 from mklviz.views.look.styles import run_styles
 from mklviz.views.race.results import chart_heading, result_cells

@@ -12,6 +12,7 @@ from mklviz.views.chart.race_charts import ChartOptions
 from mklviz.views.geometry.map_card import MapCard
 from mklviz.views.look import cards
 from mklviz.views.look.palette import LIGHT
+from mklviz.views.look.styles import help_mark
 from mklviz.views.race.race_page import RacePage
 from mklviz.views.race.race_view import RaceView
 
@@ -51,7 +52,7 @@ def explained(page: RacePage) -> set[str]:
 
 
 def _explains(text: object, term: str) -> bool:
-    return isinstance(text, str) and cards.help_mark(term) in text
+    return isinstance(text, str) and help_mark(term) in text
 
 
 def test_every_heading_of_a_chart_is_explained_in_its_place() -> None:

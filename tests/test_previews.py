@@ -37,7 +37,7 @@ RECORDED = [name for name in scenarios() if recording(name)]
 
 @pytest.mark.parametrize("scenario", RECORDED)
 def test_every_tab_that_needs_a_race_draws_the_recording(scenario: str) -> None:
-    drawn = {kind.title: preview_of(kind, scenario, LIGHT) for kind in tab_classes()}
+    drawn = {kind.title: preview_of(kind.preview, scenario, LIGHT) for kind in tab_classes()}
     assert [title for title, text in drawn.items() if "<svg" in text] == list(DRAWN)
     assert "import mklviz as mv" in drawn["Share"]
     note = f"This is a recording of “{escape(scenarios()[scenario].title)}”. Press Run for your own."
@@ -48,14 +48,14 @@ def test_every_tab_that_needs_a_race_draws_the_recording(scenario: str) -> None:
 
 def test_a_scenario_without_a_recording_has_no_preview() -> None:
     unrecorded = next(name for name in scenarios() if not recording(name))
-    assert {preview_of(kind, unrecorded, LIGHT) for kind in tab_classes()} == {""}
+    assert {preview_of(kind.preview, unrecorded, LIGHT) for kind in tab_classes()} == {""}
 
 
 def test_previews_take_the_colours_of_the_page() -> None:
     timeline = next(kind for kind in tab_classes() if kind.title == "Timeline")
-    assert LIGHT.card in preview_of(timeline, DEFAULT, LIGHT)
-    assert DARK.card in preview_of(timeline, DEFAULT, DARK)
-    assert LIGHT.card not in preview_of(timeline, DEFAULT, DARK)
+    assert LIGHT.card in preview_of(timeline.preview, DEFAULT, LIGHT)
+    assert DARK.card in preview_of(timeline.preview, DEFAULT, DARK)
+    assert LIGHT.card not in preview_of(timeline.preview, DEFAULT, DARK)
 
 
 def test_a_preview_stands_until_the_set_up_is_changed_or_a_race_has_begun() -> None:

@@ -12,7 +12,7 @@ from mklviz.contract import Iterate
 from mklviz.engine import MaxIter, Race
 from mklviz.views.look.palette import DARK, LIGHT, Theme, contrast
 from mklviz.views.look.styles import run_styles
-from mklviz.views.race.components import LABELS, TimeBars, heading, spent_by
+from mklviz.views.race.components import LABELS, TimeBars, spent_by
 from mklviz.views.race.race_view import RaceView
 
 
@@ -53,7 +53,7 @@ def test_the_view_keeps_the_bars_up_and_takes_them_away() -> None:
 def test_the_heading_names_and_explains_every_part() -> None:
     assert list(LABELS) == list(PARTS)
     for part, label in LABELS.items():
-        assert f'style="background: var(--mk-{part})"></i>{label}</span>' in heading()
+        assert f'style="background: var(--mk-{part})"></i>{label}</span>' in TimeBars().heading
 
 
 def as_seen(colour: str, weights: Any) -> np.ndarray:

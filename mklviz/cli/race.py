@@ -136,7 +136,7 @@ def _write_page(race: Race, file: Path) -> None:
 def _write_picture(race: Race, file: Path) -> None:
     from mklviz.views.chart.pixels import still_picture
     from mklviz.views.chart.svg_pictures import race_still
-    from mklviz.views.export.recording import recorded
+    from mklviz.views.export.page import recorded
 
     drawn = still_picture(race_still(race, recorded(race).gap), file.suffix.lower())
     with replacing(file) as opened:
@@ -146,7 +146,7 @@ def _write_picture(race: Race, file: Path) -> None:
 def _write_video(race: Race, file: Path) -> None:
     from mklviz.views.chart.pixels import moving_picture
     from mklviz.views.chart.svg_pictures import race_frames
-    from mklviz.views.export.recording import recorded
+    from mklviz.views.export.page import recorded
 
     if any(run.trace.status not in FINAL for run in race.runs.values()):
         return  # made once, of the whole race

@@ -89,10 +89,9 @@ def style_axes(plot: figure, theme: Theme) -> None:
     axes.axis_label_text_color = axes.major_label_text_color = theme.muted
     axes.axis_label_text_font = axes.major_label_text_font = FONT
     size = axes.axis_label_text_font_size = axes.major_label_text_font_size = f"{12 * theme.scale:g}px"
-    for axis in axes:
-        keep_size(axis, size, theme)
     axes.axis_label_text_font_style = "normal"
     for axis in axes:
+        keep_size(axis, size, theme)
         if not isinstance(axis, CategoricalAxis):
             axis.major_label_policy = NoOverlap(min_distance=2)
     axes.axis_line_color = theme.axis

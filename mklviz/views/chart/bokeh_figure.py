@@ -12,30 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from bokeh.models import (
-    Arrow,
-    CDSView,
-    ColumnDataSource,
-    CustomJS,
-    CustomJSTransform,
-    DataRange1d,
-    FactorRange,
-    Glyph,
-    GlyphRenderer,
-    HBar,
-    HoverTool,
-    HSpan,
-    IndexFilter,
-    Line,
-    MultiLine,
-    MultiPolygons,
-    NormalHead,
-    Patches,
-    Range1d,
-    Scatter,
-    Text,
-    VSpan,
-)
+from bokeh import models
 from bokeh.plotting import figure
 
 from mklviz.views.chart.axes import PERCENT, POWER, bare, style_axes, style_ticks
@@ -69,16 +46,16 @@ _HIDE = 'const box = document.getElementById("mk-readout"); if (box !== null) bo
 
 def add_readout(plots: Sequence[figure], theme: Theme) -> None:
     """Show the values of the lines of each plot, by the names of their renderers or labels, beside the mouse."""
-    _follow_mouse(plots, CustomJS(args={**_look(theme), "inPercent": PERCENT}, code=f"{_READOUT}readCurves()"))
+    _follow_mouse(plots, models.CustomJS(args={**_look(theme), "inPercent": PERCENT}, code=f"{_READOUT}readCurves()"))
 
 
-def add_point_readout(plot: figure, tips: Sequence[tuple[GlyphRenderer, Tips]], theme: Theme) -> None:
+def add_point_readout(plot: figure, tips: Sequence[tuple[models.GlyphRenderer, Tips]], theme: Theme) -> None:
     """Show beside the mouse the text of the nearest point, however many lie there; numbers are written short."""
     readouts = [
         [renderer, [[words, column.lstrip("@").split("{")[0]] for words, column in tip]] for renderer, tip in tips
     ]
     args = {**_look(theme), "plot": plot, "readouts": readouts}
-    _follow_mouse([plot], CustomJS(args=args, code=f"{_READOUT}readPoints()"))
+    _follow_mouse([plot], models.CustomJS(args=args, code=f"{_READOUT}readPoints()"))
 
 
 def tip_html(tips: Tips, theme: Theme) -> str:
@@ -101,14 +78,11 @@ def _look(theme: Theme) -> dict[str, Any]:
     return {**colours, "font": f"{12.5 * theme.scale:g}px/1.45 {FONT}"}
 
 
-def _follow_mouse(plots: Sequence[figure], show: CustomJS) -> None:
-    hide = CustomJS(code=_HIDE)
+def _follow_mouse(plots: Sequence[figure], show: models.CustomJS) -> None:
+    hide = models.CustomJS(code=_HIDE)
     for plot in plots:
         plot.js_on_event("mousemove", show)
         plot.js_on_event("mouseleave", hide)
-
-
-# -- a chart
 
 
 TOOLS = "pan,box_zoom,wheel_zoom,reset,save"
@@ -124,10 +98,10 @@ class ChartFigure:
         self._scale = theme.scale
         self.tables = {mark.table: _empty(chart, mark.table) for mark in chart.marks}
         self.plot = chart_plot(chart, theme, height, tools, x_range)
-        self.renderers: dict[str, list[GlyphRenderer]] = {}
-        self._sources = {name: ColumnDataSource(name=f"{chart.name}-{name}") for name in self.tables}
+        self.renderers: dict[str, list[models.GlyphRenderer]] = {}
+        self._sources = {name: models.ColumnDataSource(name=f"{chart.name}-{name}") for name in self.tables}
         self._fill(self.tables)
-        points: list[tuple[GlyphRenderer, Tips]] = []
+        points: list[tuple[models.GlyphRenderer, Tips]] = []
         for mark in chart.marks:
             drawn = self._draw(mark)
             if isinstance(mark, (LineMark, PointMark)):
@@ -136,7 +110,7 @@ class ChartFigure:
                 points += [(each, mark.tips) for each in drawn]
             elif isinstance(mark, (LineMark, BarMark)) and mark.tips:
                 tooltip = tip_html(mark.tips, theme)
-                self.plot.add_tools(HoverTool(renderers=drawn, tooltips=tooltip, show_arrow=False, limit=1))
+                self.plot.add_tools(models.HoverTool(renderers=drawn, tooltips=tooltip, show_arrow=False, limit=1))
         if points:
             add_point_readout(self.plot, points, theme)
 
@@ -159,7 +133,7 @@ class ChartFigure:
         for span, axis in ((self.plot.x_range, x), (self.plot.y_range, y)):
             span.update(start=axis.start, end=axis.end)
 
-    def _draw(self, mark: Mark) -> list[GlyphRenderer]:
+    def _draw(self, mark: Mark) -> list[models.GlyphRenderer]:
         source = self._sources[mark.table]
         if isinstance(mark, ArrowMark):
             self.plot.add_layout(_arrow(mark, source))
@@ -174,12 +148,9 @@ def _empty(chart: Chart, table: str) -> Table:
     return {column: [] for mark in chart.marks if mark.table == table for column in mark.columns.values()}
 
 
-# -- the figure
-
-
 def ignore_long_press(plot: figure) -> None:
     """Let a pressed mouse rest on `plot` before it drags."""
-    plot.js_on_event("mouseenter", CustomJS(code=_NO_LONG_PRESS))
+    plot.js_on_event("mouseenter", models.CustomJS(code=_NO_LONG_PRESS))
 
 
 def chart_plot(chart: Chart, theme: Theme, height: int, tools: str = TOOLS, x_range: Any = None) -> figure:
@@ -192,7 +163,7 @@ def chart_plot(chart: Chart, theme: Theme, height: int, tools: str = TOOLS, x_ra
         x_axis_type=chart.x.scale,
         y_axis_type="auto" if bars else chart.y.scale,
         x_range=x_range or data_range(chart.x, 0.06 if bars else 0.02, chart.equal_units),
-        y_range=FactorRange(factors=[]) if bars else data_range(chart.y, 0.08, chart.equal_units),
+        y_range=models.FactorRange(factors=[]) if bars else data_range(chart.y, 0.08, chart.equal_units),
         x_axis_label=chart.x.label,
         y_axis_label=chart.y.label,
         match_aspect=chart.equal_units,
@@ -222,27 +193,24 @@ def chart_plot(chart: Chart, theme: Theme, height: int, tools: str = TOOLS, x_ra
     return plot
 
 
-def data_range(axis: Axis, padding: float, equal_units: bool = False) -> DataRange1d | Range1d:
+def data_range(axis: Axis, padding: float, equal_units: bool = False) -> models.DataRange1d | models.Range1d:
     """Return the range of an axis, which goes with the data where it has no ends of its own."""
     if equal_units:  # it follows the frame
-        return DataRange1d(syncable=False)
+        return models.DataRange1d(syncable=False)
     if math.isfinite(axis.start) and math.isfinite(axis.end):
-        return Range1d(axis.start, axis.end, syncable=False)
+        return models.Range1d(axis.start, axis.end, syncable=False)
     fixed = {"start": axis.start} if math.isfinite(axis.start) else {}
-    return DataRange1d(syncable=False, only_visible=True, range_padding=padding, **fixed)
+    return models.DataRange1d(syncable=False, only_visible=True, range_padding=padding, **fixed)
 
 
 def _show_whole(plot: figure, chart: Chart) -> None:
     """Let the ranges, which Bokeh keeps to scale only where they follow data, follow the ends of the axes."""
-    ends = ColumnDataSource({"x": [chart.x.start, chart.x.end], "y": [chart.y.start, chart.y.end]})
-    frame = plot.add_glyph(ends, Scatter(x="x", y="y", size=0, line_color=None, fill_color=None))
+    ends = models.ColumnDataSource({"x": [chart.x.start, chart.x.end], "y": [chart.y.start, chart.y.end]})
+    frame = plot.add_glyph(ends, models.Scatter(x="x", y="y", size=0, line_color=None, fill_color=None))
     plot.x_range.renderers = plot.y_range.renderers = [frame]
 
 
-# -- marks as glyphs
-
-
-def glyph_of(mark: Mark) -> Glyph:
+def glyph_of(mark: Mark) -> models.Glyph:
     """Return what draws a mark, which is no arrow, of whatever source."""
     return _GLYPHS[type(mark)](mark)
 
@@ -251,31 +219,31 @@ def _spec(value: Any) -> Any:
     return {"field": value.name} if isinstance(value, Column) else value
 
 
-def _line(mark: LineMark) -> Line | MultiLine:
+def _line(mark: LineMark) -> models.Line | models.MultiLine:
     style = {"line_color": mark.colour, "line_dash": mark.dash, "line_width": mark.width, "line_alpha": mark.alpha}
     style = {name: _spec(value) for name, value in style.items()}
-    return MultiLine(xs=mark.x, ys=mark.y, **style) if mark.many else Line(x=mark.x, y=mark.y, **style)
+    return models.MultiLine(xs=mark.x, ys=mark.y, **style) if mark.many else models.Line(x=mark.x, y=mark.y, **style)
 
 
-def _points(mark: PointMark) -> Scatter:
+def _points(mark: PointMark) -> models.Scatter:
     style = {"line_color": mark.colour, "fill_color": mark.fill, "marker": mark.marker, "size": mark.size}
     style = {name: _spec(value) for name, value in style.items()}
-    return Scatter(x=mark.x, y=mark.y, line_width=mark.width, **style)
+    return models.Scatter(x=mark.x, y=mark.y, line_width=mark.width, **style)
 
 
-def _area(mark: AreaMark) -> Patches:
+def _area(mark: AreaMark) -> models.Patches:
     colours = {"line_color": _spec(mark.colour), "fill_color": _spec(mark.fill)}
-    return Patches(xs=mark.x, ys=mark.y, fill_alpha=mark.alpha, line_width=mark.width, **colours)
+    return models.Patches(xs=mark.x, ys=mark.y, fill_alpha=mark.alpha, line_width=mark.width, **colours)
 
 
-def _bar(mark: BarMark) -> HBar:
+def _bar(mark: BarMark) -> models.HBar:
     fill = {"fill_color": _spec(mark.colour), "fill_alpha": mark.alpha}
-    return HBar(y=mark.y, right=mark.x, height=mark.height, line_color=None, **fill)
+    return models.HBar(y=mark.y, right=mark.x, height=mark.height, line_color=None, **fill)
 
 
-def _text(mark: TextMark) -> Text:
-    drawn = Text(x=mark.x, y=mark.y, text=mark.text, text_align=mark.align, x_offset=_spec(mark.right))
-    down = CustomJSTransform(func="return -x", v_func="return xs.map((x) => -x)")
+def _text(mark: TextMark) -> models.Text:
+    drawn = models.Text(x=mark.x, y=mark.y, text=mark.text, text_align=mark.align, x_offset=_spec(mark.right))
+    down = models.CustomJSTransform(func="return -x", v_func="return xs.map((x) => -x)")
     drawn.y_offset = {**_spec(mark.up), "transform": down} if isinstance(mark.up, Column) else -mark.up
     drawn.update(text_color=_spec(mark.colour), text_font={"value": FONT}, text_font_size=f"{mark.size}px")
     drawn.update(text_font_style="bold" if mark.bold else "normal")
@@ -283,22 +251,22 @@ def _text(mark: TextMark) -> Text:
     return drawn
 
 
-def _rule(mark: RuleMark) -> HSpan:
-    return HSpan(y=mark.y, line_color=mark.colour, line_dash=mark.dash, line_width=mark.width)
+def _rule(mark: RuleMark) -> models.HSpan:
+    return models.HSpan(y=mark.y, line_color=mark.colour, line_dash=mark.dash, line_width=mark.width)
 
 
-def _contour(mark: ContourMark) -> MultiPolygons:
+def _contour(mark: ContourMark) -> models.MultiPolygons:
     line = {"line_color": mark.colour, "line_width": mark.width, "line_alpha": mark.alpha}
-    return MultiPolygons(xs="xs", ys="ys", fill_color={"field": "fill"}, **line)
+    return models.MultiPolygons(xs="xs", ys="ys", fill_color={"field": "fill"}, **line)
 
 
-def _arrow(mark: ArrowMark, source: ColumnDataSource) -> Arrow:
-    head = NormalHead(size=9, fill_color=mark.colour, line_color=mark.colour)
+def _arrow(mark: ArrowMark, source: models.ColumnDataSource) -> models.Arrow:
+    head = models.NormalHead(size=9, fill_color=mark.colour, line_color=mark.colour)
     ends = {"x_start": mark.x, "y_start": mark.y, "x_end": mark.x_end, "y_end": mark.y_end}
-    return Arrow(source=source, end=head, line_color=mark.colour, line_width=mark.width, level="overlay", **ends)
+    return models.Arrow(source=source, end=head, line_color=mark.colour, line_width=mark.width, level="overlay", **ends)
 
 
-_GLYPHS: Mapping[type[Mark], Callable[[Any], Glyph]] = {
+_GLYPHS: Mapping[type[Mark], Callable[[Any], models.Glyph]] = {
     **{LineMark: _line, PointMark: _points, AreaMark: _area, BarMark: _bar},
     **{TextMark: _text, RuleMark: _rule, ContourMark: _contour},
 }
@@ -314,13 +282,13 @@ class Marks:
         self._keys, self._x = list(styles), x
         colours = [style.colour for style in styles.values()]
         nowhere = [math.nan] * len(colours)
-        self.source = ColumnDataSource({"colour": colours, **dict.fromkeys(MARKED, nowhere)}, name="marks")
-        self.renderers: list[GlyphRenderer] = []
+        self.source = models.ColumnDataSource({"colour": colours, **dict.fromkeys(MARKED, nowhere)}, name="marks")
+        self.renderers: list[models.GlyphRenderer] = []
 
     def draw(self, plot: figure, key: str | None = None) -> None:
         """Draw the lines of all runs in `plot`, or that of one run alone."""
-        line = VSpan(x=self._x, line_color="colour", line_width=1.5, line_alpha=0.9)
-        view = CDSView() if key is None else CDSView(filter=IndexFilter([self._keys.index(key)]))
+        line = models.VSpan(x=self._x, line_color="colour", line_width=1.5, line_alpha=0.9)
+        view = models.CDSView() if key is None else models.CDSView(filter=models.IndexFilter([self._keys.index(key)]))
         self.renderers.append(plot.add_glyph(self.source, line, view=view))
 
     def set_x(self, x: str) -> None:

@@ -117,13 +117,18 @@ def x_axis(options: ChartOptions) -> Axis:
 
 def race_charts(styles: Mapping[str, RunStyle], options: ChartOptions) -> dict[str, Chart]:
     """Return the charts that show all runs, by their names."""
-    tolerance = Axis(scale="log")
+    x, used = x_axis(options), f"{options.noun.capitalize()}s in use"
+
+    def of_column(column: str, title: str, y: Axis, term: str, note: str = "") -> Chart:
+        return Chart(column, title, x, y, _lines(styles, options, column), note=note, term=term)
+
+    counted, term = Axis(start=0.0, numbers="exact", whole=True), "kernel in use" if options.noun == "kernel" else ""
     charts = (
         objective_chart(styles, options),
         _gap_chart(styles, options),
-        _chart("step", "Step size", styles, options, Axis(scale=options.y_scale), "As each method defines it."),
-        _active_chart(styles, options),
-        _chart("tolerance", "SVM tolerance", styles, options, tolerance, term="SVM tolerance"),
+        of_column("step", "Step size", Axis(scale=options.y_scale), "step size", "As each method defines it."),
+        of_column("active", used, counted, term),
+        of_column("tolerance", "SVM tolerance", Axis(scale="log"), "SVM tolerance"),
     )
     return {chart.name: chart for chart in charts}
 
@@ -156,26 +161,6 @@ def _gap_chart(styles: Mapping[str, RunStyle], options: ChartOptions) -> Chart:
         more=more,
         term="projected gradient" if options.no_bound else "duality gap",
     )
-
-
-def _active_chart(styles: Mapping[str, RunStyle], options: ChartOptions) -> Chart:
-    y = Axis(start=0.0, numbers="exact", whole=True)
-    term = "kernel in use" if options.noun == "kernel" else ""
-    return _chart("active", f"{options.noun.capitalize()}s in use", styles, options, y, term=term)
-
-
-def _chart(
-    column: str,
-    title: str,
-    styles: Mapping[str, RunStyle],
-    options: ChartOptions,
-    y: Axis,
-    note: str = "",
-    term: str | None = None,
-) -> Chart:
-    """Describe one column of all runs; the glossary explains it under the `term`, or the title."""
-    marks = _lines(styles, options, column)
-    return Chart(column, title, x_axis(options), y, marks, note=note, term=title.lower() if term is None else term)
 
 
 DASHED = ("solid", "dashed", "dotdash", "dashdot", "dotted")  # from no gaps to most
@@ -289,9 +274,6 @@ def _count_marks(table: str, column: str, colour: str, path: Path, solves: bool)
 def _table(path: Path, solves: bool) -> Table:
     cost = path.svm_solves if solves else path.iterations
     return {"value": path.values.tolist(), "active": path.active.tolist(), "cost": cost.tolist()}
-
-
-# -- as Bokeh figures
 
 
 NAMED = 10  # kernels with a colour and a name; the others are grey

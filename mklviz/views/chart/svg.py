@@ -70,9 +70,6 @@ def _places(mark: Any, table: Table, axes: MarkAxes) -> Iterator[tuple[int, floa
             yield row, axes.x(x), axes.y(y)
 
 
-# -- lines
-
-
 def _line_mark(mark: LineMark, table: Table, axes: MarkAxes) -> Iterator[str]:
     if not mark.colour:
         return
@@ -124,9 +121,6 @@ def _line(points: Sequence[Span]) -> str:
             kept.append((x, y))
     kept += points[1:][-1:]
     return "".join(f"{'L' if place else 'M'}{x:.1f} {y:.1f}" for place, (x, y) in enumerate(kept))
-
-
-# -- points, bars, shapes and words
 
 
 def _point_mark(mark: PointMark, table: Table, axes: MarkAxes) -> Iterator[str]:
@@ -189,9 +183,6 @@ _DRAWERS: Mapping[type[Mark], Callable[[Any, Table, MarkAxes], Iterator[str]]] =
     **{LineMark: _line_mark, RuleMark: _rule_mark, PointMark: _point_mark, BarMark: _bar_mark},
     **{TextMark: _text_mark, AreaMark: _area_mark, ContourMark: _contour_mark},
 }
-
-
-# -- charts
 
 
 LEFT, RIGHT, HEAD, FOOT = 56, 14, 34, 40  # pixels around the axes of a chart

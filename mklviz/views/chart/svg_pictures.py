@@ -9,8 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mklviz.engine import Path, Race, available_solvers, make_solver
-from mklviz.engine.registry import style_of
+from mklviz.engine import Path, Race
 from mklviz.record import FINAL, Trace
 from mklviz.record.summary import Reference
 from mklviz.views.chart.axes import axis_end, counted
@@ -30,8 +29,8 @@ from mklviz.views.chart.race_charts import (
     weights_title,
 )
 from mklviz.views.chart.svg import Legend, Row, drawing
-from mklviz.views.look.palette import LIGHT, RunStyle, Theme, readable
-from mklviz.views.look.styles import race_styles
+from mklviz.views.look.palette import LIGHT, RunStyle, Theme
+from mklviz.views.look.styles import race_styles, run_styles
 
 BIG, SMALL = 264, 200  # heights in pixels
 NAMED = 6  # kernels of a path with a colour and a name
@@ -82,12 +81,8 @@ def _until(table: Table, step: int) -> Table:
 
 
 def trace_still(trace: Trace, theme: Theme = LIGHT) -> str:
-    colour, dash = theme.accent, "solid"
-    if trace.solver in available_solvers():
-        own = style_of(type(make_solver(trace.solver)))
-        colour, dash = readable(own.colour, theme.card), own.dash
-    style, options = RunStyle(trace.label, colour, dash, "circle"), ChartOptions(theme, gap_tolerance=None)
-    return _draw(_ShownRuns(repr(trace), {trace.solver: trace}, {trace.solver: style}, options))
+    runs, options = {trace.solver: trace}, ChartOptions(theme, gap_tolerance=None)
+    return _draw(_ShownRuns(repr(trace), runs, run_styles(runs, theme), options))
 
 
 def runs_stills(

@@ -73,7 +73,9 @@ class ClaimCard:
         answer = recorded_answers().answers.get(claim.name, ClaimAnswer(claim, UNKNOWN))
         picture = pn.Column(*self._drawn(answer), sizing_mode="stretch_width", margin=0, visible=bool(answer.rows))
         both = cards.grid(picture, cards.html(why_html(answer) + numbers_html(answer)), columns=_ACROSS)
-        self.root.objects = [cards.html(answer_html(answer)), both]
+        place = f"Is it true? {claim.place} of {claim.authors}"
+        heading = cards.title(place, beside=verdict_html(answer.verdict))
+        self.root.objects = [cards.html(f"{heading}<p>{escape(claim.sentence)}</p>"), both]
 
     def _drawn(self, answer: ClaimAnswer) -> Iterator[Any]:
         """Yield the picture of an answer and what its signs are, where it has numbers."""
@@ -85,13 +87,6 @@ class ClaimCard:
         figure.show(claim_tables(answer))
         yield cards.html(f"<b>{escape(chart.title)}</b><br>{legend_html(answer)}")
         yield PlotPane(figure.plot, sizing_mode="stretch_width", margin=0, height=height)
-
-
-def answer_html(answer: ClaimAnswer) -> str:
-    """Return what a claim says, and the verdict."""
-    claim = answer.claim
-    heading = cards.title(f"Is it true? {claim.place} of {claim.authors}", beside=verdict_html(answer.verdict))
-    return f"{heading}<p>{escape(claim.sentence)}</p>"
 
 
 def legend_html(answer: ClaimAnswer) -> str:

@@ -28,7 +28,7 @@ from mklviz.views.explorer.shell import DeepLink, Shell
 from mklviz.views.form import Alert, Form
 from mklviz.views.host.page_session import follow_session
 from mklviz.views.host.ticks import Ticks, give_way
-from mklviz.views.lessons.class_card import ClassCard
+from mklviz.views.lessons.pooled import ClassCard
 from mklviz.views.lessons.stage import LessonStage
 from mklviz.views.links.link import CLAIM, RECIPE, Address, HideAndLock, open_address, open_words, query_value
 from mklviz.views.look import cards

@@ -125,7 +125,7 @@ class Shell:
         session = self.session
         if session.race is not None or not session.preview or kind in self._broken:
             return ""
-        return preview_of(kind, session.preview, session.theme)
+        return preview_of(kind.preview, session.preview, session.theme)
 
     def _build(self, kind: type[Tab]) -> str:
         """Build a tab unless it exists; return why it shows nothing, such as an error, or ""."""

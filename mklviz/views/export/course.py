@@ -142,7 +142,9 @@ def _id(question: CourseQuestion) -> str:
 
 
 def _h5p(questions: Sequence[CourseQuestion]) -> bytes:
-    files = {"h5p.json": _json(_H5P), "content/content.json": _json(_question_set(questions))}
+    asked = [_multiple_choice(question) for question in questions]
+    usual = {"introPage": {"showIntroPage": False}, "progressType": "dots", "passPercentage": 50}
+    files = {"h5p.json": _json(_H5P), "content/content.json": _json({**usual, "questions": asked})}
     files |= {f"content/images/{each.name}.png": each.picture for each in questions if each.picture}
     return _zipped(files)
 
@@ -155,13 +157,6 @@ _H5P = {
         for name, minor in (("H5P.QuestionSet", "20"), ("H5P.MultiChoice", "16"), ("H5P.Image", "1"))
     ],
 }
-
-
-def _question_set(questions: Sequence[CourseQuestion]) -> dict[str, object]:
-    return {
-        **{"introPage": {"showIntroPage": False}, "progressType": "dots", "passPercentage": 50},
-        "questions": [_multiple_choice(question) for question in questions],
-    }
 
 
 def _multiple_choice(question: CourseQuestion) -> dict[str, object]:

@@ -21,8 +21,7 @@ from mklviz.record.store import Store
 from mklviz.record.summary import Reference
 from mklviz.views.chart.columns import LARGEST_DRAWN, KernelSlots
 from mklviz.views.chart.race_charts import ChartOptions, recorded_options
-from mklviz.views.export.page import data_title, page, page_colours
-from mklviz.views.export.recording import PAGE, page_styles, run_data, thinned, words_data
+from mklviz.views.export.page import PAGE, data_title, page, page_colours, page_styles, run_data, thinned, words_data
 from mklviz.views.host.beside import beside
 from mklviz.views.race.results import weights_pills
 
@@ -117,7 +116,7 @@ class Laboratory:
 
     def page_data(self) -> dict[str, Any]:
         """Return all data that the scripts need."""
-        first, traces = self.places[0], [trace for _, trace in self.runs.values()]
+        first, order, traces = self.places[0], [*self.runs], [trace for _, trace in self.runs.values()]
         slots, styles, apart = KernelSlots(traces[0].kernel_names), page_styles(first), self.grid.turns_problem
         slots.choose([trace.best.weights for trace in traces if len(trace)])
         most = min(MOST_STEPS, MOST_IN_ALL // len(traces))
@@ -126,22 +125,20 @@ class Laboratory:
         raised = not (options.no_bound or options.signed) and (apart or alone.above)
         return {
             "x": "svm_solves",
-            "knobs": [self._knob(knob) for knob in self.grid.knobs],
+            "knobs": [
+                {word: getattr(knob, word) for word in ("name", "title", "symbol", "watch", "names")}
+                | {"usual": knob.current(self.grid.recipe)}
+                for knob in self.grid.knobs
+            ],
             "apart": ["objective"] if apart else [],
             "left_out": thinned({str(at): trace for at, trace in enumerate(traces)}, most),
             "runs": self._runs(most, slots.slots),
-            "places": [self._place(place) for place in self.places],
-            **words_data(first, styles, replace(options, above=raised), slots),
+            "places": [
+                {"runs": [*map(order.index, map(id, place.values()))], "problem": next(iter(place.values())).problem}
+                for place in self.places
+            ],
+            **words_data(styles, replace(options, above=raised), slots),
         }
-
-    def _knob(self, knob: LabKnob) -> dict[str, Any]:
-        words = {name: getattr(knob, name) for name in ("name", "title", "symbol", "watch", "names")}
-        return words | {"usual": knob.current(self.grid.recipe)}
-
-    def _place(self, place: Mapping[str, Trace]) -> dict[str, Any]:
-        order = [*self.runs]
-        problem = next(iter(place.values())).problem
-        return {"runs": [order.index(id(trace)) for trace in place.values()], "problem": problem}
 
     def _runs(self, most: int, kernels: list[int]) -> list[dict[str, Any]]:
         """Return the runs that differ; objectives stand above the best bound of all runs on their problem."""

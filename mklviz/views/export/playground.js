@@ -131,10 +131,16 @@ class PlaygroundView extends RaceView {
     this.rows = tag("tbody", {})
     const heads = [[tr("Solver")], [tr("Solves"), tr("SVMs solved so far")], [tr("Moved"), tr("1 is all the weight, moved once")],
       [tr("Undone"), tr("the share of it that led nowhere")], [tr("Gap"), tr("certified")]]
+    const cost = tag("label", { title: tr("what a point on the wrong side costs") }, tr("C, cost of errors"))
+    this.rowC = sliderRow(cost, "C", { least: LEAST_C, most: MOST_C, step: 0.05 },
+      (power) => this.change({ C: Number((10 ** power).toPrecision(3)) }, false))
+    const near = tag("label", { title: tr("0: as far as SILP; near 1: close to where it is") }, tr("λ of Level"))
+    this.rowLambda = sliderRow(near, tr("λ of Level"), { least: 0, most: MOST_LAMBDA, step: 0.05 },
+      (lambda) => this.change({ lambda }, false))
     const parts = {
       points: card(this.dataRow(), this.points.root, this.pointsRow()),
       mixes: card(tag("div", { class: "head" }, tag("h3", {}, tr("Start and paths")), this.undo = button(tr("Undo"), () => this.goBack())), tag("figure", { class: "map" }, this.mixes.picture),
-        this.rowOfC(), this.rowOfLambda()),
+        this.rowC.root, this.rowLambda.root),
       objective: card(this.titles[0], this.plot(() => this.drawn(this.large("objective"), this.shown), tr("Objective of each solver, step by step"))),
       kernels: card(tag("h3", {}, tr("Kernels")), ...this.given.kernels.map((kernel, k) => this.kernelRow(kernel, k))),
       numbers: card(tag("h3", {}, tr("At this step")), table({ class: "results", "aria-label": tr("Solvers at this step") }, heads, this.rows)),
@@ -179,20 +185,6 @@ class PlaygroundView extends RaceView {
     row.range.hidden = !slider
     this.kernelRows[k] = { ...row, on }
     return row.root
-  }
-
-  rowOfC() {
-    const name = tag("label", { title: tr("what a point on the wrong side costs") }, tr("C, cost of errors"))
-    this.rowC = sliderRow(name, "C", { least: LEAST_C, most: MOST_C, step: 0.05 },
-      (power) => this.change({ C: Number((10 ** power).toPrecision(3)) }, false))
-    return this.rowC.root
-  }
-
-  rowOfLambda() {
-    const name = tag("label", { title: tr("0: as far as SILP; near 1: close to where it is") }, tr("λ of Level"))
-    this.rowLambda = sliderRow(name, tr("λ of Level"), { least: 0, most: MOST_LAMBDA, step: 0.05 },
-      (lambda) => this.change({ lambda }, false))
-    return this.rowLambda.root
   }
 
   get kernelRows() { return this.rowsOfKernels ??= [] }

@@ -20,8 +20,7 @@ from mklviz.record.archive import replacing
 from mklviz.typing import Array
 from mklviz.views.chart.columns import KERNELS_SHOWN, KernelSlots
 from mklviz.views.chart.race_charts import ChartOptions, run_table
-from mklviz.views.export.page import PICTURE_COLOURS, page, page_colours
-from mklviz.views.export.recording import PAGE, words_data
+from mklviz.views.export.page import PAGE, PICTURE_COLOURS, page, page_colours, words_data
 from mklviz.views.host.beside import beside
 from mklviz.views.host.solved_paths import SOLVER
 from mklviz.views.lessons.triangle import TRIANGLE_SCRIPT, TRIANGLE_STYLE
@@ -90,7 +89,7 @@ def _data() -> dict[str, Any]:
     """Return what the scripts are told: points, kernels, and the words and charts of a race of the four solvers."""
     styles = {key: replace(style, colour=f"var(--run-{k})") for k, (key, style) in enumerate(_styles(LIGHT).items())}
     slots = KernelSlots([title for title, *_ in KERNELS[:KERNELS_SHOWN]])
-    words = words_data({}, styles, ChartOptions(PAGE, gap_tolerance=GAP), slots)
+    words = words_data(styles, ChartOptions(PAGE, gap_tolerance=GAP), slots)
     for chart, key in zip(words["weights"], styles, strict=True):
         chart["marks"] += [_grey_line(run_table(key), k) for k in range(KERNELS_SHOWN, len(KERNELS))]
     words["labels"] = {key: style.label for key, style in styles.items()}

@@ -382,7 +382,7 @@ const KINDS = {
     const node = make("div")
     return { node, inside: node, show: (part) => {
       node.inert = Boolean(part.locked)
-      node.className = `row ${part.wrap ? "wrap" : ""} ${part.spread ? "spread" : ""}`
+      node.className = `row ${part.wrap ? "wrap" : ""}`
     } }
   },
 

@@ -191,12 +191,11 @@ class Group(FormPart):
 
 
 class FormRow(Group):
-    """Parts side by side; a row that wraps goes on in the next line, `spread` puts the first at the left end."""
+    """Parts side by side; a row that wraps goes on in the next line."""
 
     kind = "row"
-    shown: ClassVar[tuple[str, ...]] = ("locked", "wrap", "spread")
+    shown: ClassVar[tuple[str, ...]] = ("locked", "wrap")
     wrap = param.Boolean(default=False)
-    spread = param.Boolean(default=False)
 
 
 class Expander(Group):

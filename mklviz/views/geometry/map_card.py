@@ -29,7 +29,6 @@ from mklviz.record import Trace
 from mklviz.views.chart.axes import tick_text
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.columns import contour_levels
-from mklviz.views.chart.description import Tables
 from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.geometry.map_chart import (
     LOW_AND_HIGH,
@@ -59,7 +58,7 @@ class MapCard(cards.Rooted):
     def __init__(self) -> None:
         super().__init__()
         self.survey, self.most_fitted = Survey(), 400  # steps that decide where the plane lies
-        self.figure: ChartFigure | None = None
+        self.figure = ChartFigure(map_chart({}, LIGHT, triangle=False), LIGHT, HEIGHT)  # until there is a race
         self.on_pick: Callable[[Array], str] | None = None
         self.theme = LIGHT
         self._race: Race | None = None
@@ -87,7 +86,7 @@ class MapCard(cards.Rooted):
     ) -> None:
         """Draw a race: in the plane of its paths, or in the slice of three `kernels` with the cuts of a `model`."""
         same = race.shares_problem(self._race) and tuple(kernels) == self._kernels
-        looks = self.figure is not None and (dict(styles), theme) == (dict(self._styles), self.theme)
+        looks = (dict(styles), theme) == (dict(self._styles), self.theme)
         if not same:
             self.survey.clear()
         if not same or race is not self._race:
@@ -141,7 +140,7 @@ class MapCard(cards.Rooted):
         """Draw what is new: steps, another cursor, a finer map."""
         self.start.update()  # which may turn to another race
         race = self._race
-        if race is None or self.figure is None:
+        if race is None:
             return
         resting = race.status in ("finished", "paused") and not self.start.held
         if self._must_fit(race, resting):
@@ -185,8 +184,7 @@ class MapCard(cards.Rooted):
     def _lay(self, race: Race, map_: WeightMap) -> None:
         """Turn to another map, where everything is to be drawn anew."""
         self.survey.begin(race, map_)
-        if self.figure is not None:
-            self.start.lie(map_, self.figure.plot.id)
+        self.start.lie(map_, self.figure.plot.id)
         self._draw_shade()
         self._words.object = cards.lines(map_.words(posed=not race.missing))
 
@@ -202,8 +200,6 @@ class MapCard(cards.Rooted):
 
     def _draw_shade(self) -> None:
         figure, survey = self.figure, self.survey
-        if figure is None:
-            return
         if survey.map is not None and survey.map.window is not None:
             (left, bottom), (right, top) = (corner.tolist() for corner in survey.map.window)
             x, y = figure.chart.x, figure.chart.y
@@ -231,30 +227,22 @@ class MapCard(cards.Rooted):
         paths = {key: self._path(key, trace, map_, cursor, self._points[key]) for key, trace in race.traces.items()}
         self._draw(paths, best_of(race.traces.values()), map_)
         trials = {key: self._tried(key, trace, map_, cursor) for key, trace in race.traces.items()}
-        self._show({"trials": trial_table(trials, self._styles)})
-        remarks = self._draw_model(race, cursor), self._compare_ends(race)
-        self._remark.object = cards.lines(*remarks)
-
-    def _compare_ends(self, race: Race) -> str:
-        """Say whether runs that have ended stand apart and equally low."""
-        if race.status != "finished" or race.facts.no_bound:
-            return ""
-        return flat_valley([(self._styles[key].label, trace.best) for key, trace in race.traces.items() if len(trace)])
+        self.figure.show({"trials": trial_table(trials, self._styles)})
+        compared = race.status == "finished" and not race.facts.no_bound
+        ended = {key: trace for key, trace in race.traces.items() if compared and len(trace)}
+        valley = flat_valley([(self._styles[key].label, trace.best) for key, trace in ended.items()])
+        self._remark.object = cards.lines(self._draw_model(race, cursor), valley)
 
     def _draw(self, paths: Mapping[str, MapPath], best: Trace, map_: WeightMap) -> None:
         """Draw paths, the best point of all, and the former paths behind."""
         names = best.kernel_names
         star = point_of(map_.position(best.best.weights), BEST, best.best.objective, best.best.weights, names)
-        if self.figure is not None:
-            x, y = self.figure.chart.x, self.figure.chart.y
-            self._show(path_tables(paths, star, self._styles, self.theme, x, y))
+        x, y = self.figure.chart.x, self.figure.chart.y
+        self.figure.show(path_tables(paths, star, self._styles, self.theme, x, y))
         ghosts = [(key, trace) for former in self.start.ghosts for key, trace in former.items()]
         drawn = [(key, np.array([map_.position(it.weights) for it in trace])) for key, trace in ghosts if len(trace)]
-        self._show({"ghosts": ghost_table([(p, self._styles[key].colour) for key, p in drawn if key in self._styles])})
-
-    def _show(self, tables: Tables) -> None:
-        if self.figure is not None:
-            self.figure.show(tables)
+        known = [(places, self._styles[key].colour) for key, places in drawn if key in self._styles]
+        self.figure.show({"ghosts": ghost_table(known)})
 
     def _path(self, key: str, trace: Trace, map_: WeightMap, cursor: int | None, known: list[MapPoint]) -> MapPath:
         """Return the path of a run up to the cursor; `known` are its points so far, and grow."""
@@ -276,7 +264,7 @@ class MapCard(cards.Rooted):
     def _draw_model(self, race: Race, cursor: int | None) -> str:
         """Draw where the cuts of one run leave room, and say so: below Level's level, or SILP's best value."""
         trace = race.traces.get(self._model)
-        if self.figure is None or self._cuts is None:
+        if self._cuts is None:
             return ""
         if trace is None or not keeps_cuts(trace[:2]):
             self.figure.show(model_tables())

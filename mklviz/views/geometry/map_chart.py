@@ -106,9 +106,6 @@ def corner_tables(names: Sequence[str], below: float = 0.044, above: float = 0.0
     }
 
 
-# -- what is on it
-
-
 def ground_tables(mesh: Mesh | None, nodes: Sequence[MapPoint]) -> dict[str, Table]:
     """Return the heights, if they are known, and the texts at the nodes."""
     return {"ground": contour_table(mesh), "nodes": points_table(nodes)}

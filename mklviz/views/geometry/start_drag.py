@@ -165,29 +165,21 @@ class StartDrag:
     # -- how it stands
 
     def _stand(self) -> None:
-        """Lie at the start of the race, where it can be dragged."""
-        start = self._start()
-        if start is None:
-            self.handle.place = []
-        else:
-            self._describe(start)
-
-    def _start(self) -> Array | None:
-        """Return the weights that the race began at, if another one can begin at others."""
+        """Lie where the race began, if another one can begin elsewhere."""
         race, map_ = self._race, self._map
-        if race is None or map_ is None or self.on_race is None or race.missing or why_no_start(race.problem):
-            return None
+        self_made = race is not None and self.on_race is not None and not race.missing
+        if race is None or map_ is None or not self_made or why_no_start(race.problem):
+            self.handle.place = []
+            return
         began = [trace[0].weights for trace in race.traces.values() if len(trace) and trace.origin is None]
-        return began[0] if began and np.isfinite(map_.position(began[0])).all() else None
-
-    def _describe(self, weights: Array) -> None:
-        assert self._map is not None
-        assert self._race is not None
-        names, position = self._race.facts.names, self._map.position(weights)
+        if not began or not np.isfinite(map_.position(began[0])).all():
+            self.handle.place = []
+            return
+        weights, names = began[0], race.facts.names
         heaviest = np.argsort(-weights, kind="stable")[:3]
         shares = ", ".join(f"{names[k]} {weights[k]:.2f}" for k in heaviest)
         self.handle.param.update(
-            place=[float(one) for one in position], position=f"Start: {shares}", share=round(100 * float(weights.max()))
+            place=map_.position(weights).tolist(), position=f"Start: {shares}", share=round(100 * float(weights.max()))
         )
 
     def _show_buttons(self) -> None:

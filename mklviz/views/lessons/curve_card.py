@@ -8,7 +8,6 @@ import param
 
 from mklviz.analysis.steps import cuts_known
 from mklviz.engine import Race, solver_classes
-from mklviz.views.host.beside import beside
 from mklviz.views.host.components import ScriptedComponent
 from mklviz.views.host.page_session import page_language
 from mklviz.views.host.solved_paths import SOLVER, problem_data, solves_alone
@@ -30,7 +29,7 @@ class CurveCard(ScriptedComponent):
     figure = param.String(default="", doc="The figure, without a question")
     solver = param.String(default=SOLVER, doc="The solvers, for a worker")
 
-    _esm = TRIANGLE_SCRIPT + CURVE_SCRIPT + beside(__file__, "curve_card.js")
+    _esm = f"{TRIANGLE_SCRIPT}{CURVE_SCRIPT}export const render = curveCard"
     _stylesheets: ClassVar[list[str]] = [TRIANGLE_STYLE, CURVE_STYLE]
 
     def __init__(self, **settings: Any) -> None:

@@ -50,9 +50,6 @@ def _gap_tables(runs: LessonRuns) -> dict[str, Table]:
     return {f"gap-{key}": step_table(t, solves="svm_solves", gap=t.gap_at, step="step") for key, t in traces}
 
 
-# -- rough SVMs
-
-
 def rough(runs: LessonRuns) -> Picture:
     """Show PGD on rough SVMs beside PGD on exact ones: the gap, and the step size, which is zero where none helps."""
     named = _rough_and_exact(runs)
@@ -95,9 +92,6 @@ def _where_zero(table: Table) -> list[float]:
     return [solves for solves, step in pairs if step == 0.0]
 
 
-# -- digits
-
-
 def digits(runs: LessonRuns) -> Picture:
     """Show the gap with both axes logarithmic, and how many digits are right after each step of Newton's."""
     chart = _gap_chart(runs, replace(SOLVES, scale="log"))
@@ -111,9 +105,6 @@ def digits(runs: LessonRuns) -> Picture:
     names = [] if style is None else [Named("gap-newton", "gap", style.label, style.colour)]
     picture = Picture([[chart, counts]], table, list(runs.styles.values()))
     return with_names(picture, chart.name, names, runs.theme)
-
-
-# -- largest weights
 
 
 def strips(runs: LessonRuns) -> Picture:
@@ -163,9 +154,6 @@ def _moved(trace: Trace) -> Table:
     return step_table(trace, step=float, moved=lambda t: trace.motion_at(t).moved)
 
 
-# -- accuracy
-
-
 def accuracy(runs: LessonRuns) -> Picture:
     """Show the share of test samples that Level has right, a star where it is best, and the objective below."""
     theme, trace = runs.theme, runs.traces.get("level")
@@ -192,9 +180,6 @@ def accuracy(runs: LessonRuns) -> Picture:
     tested = Chart("accuracy", "Test samples that are classified correctly", STEP, y, right)
     falls = Chart("fall", "Objective", STEP, Axis(scale="log", numbers="exact"), [line])
     return with_names(Picture([[tested], [falls]], tables), tested.name, names, theme)
-
-
-# -- what is proved
 
 
 PASSES = Axis("passes over the kernels", whole=True)

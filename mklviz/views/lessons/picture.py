@@ -222,11 +222,7 @@ def _written(
 
 
 def _best(
-    beside: Array,
-    key: tuple[str, str],
-    box: Array,
-    drawn: Sequence[Mapping[tuple[str, str], Array]],
-    frames: Sequence[Array],
+    beside: Array, key: tuple[str, str], box: Array, drawn: Sequence[Mapping[Any, Array]], frames: Sequence[Array]
 ) -> tuple[Array, Array]:
     """Return the point that a name of that size stands beside best, in shares of the axes, and how far, in pixels."""
     offsets = np.concatenate([_SIDES * (box / 2.0 + away) for away in AWAY])

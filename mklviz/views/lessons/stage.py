@@ -17,7 +17,6 @@ import panel as pn
 
 from mklviz.language import ENGLISH, Language
 from mklviz.record.bundle import recorded_evidence, recording
-from mklviz.scenarios import Evidence
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.columns import race_slots
 from mklviz.views.chart.description import Chart, Tables
@@ -34,7 +33,7 @@ from mklviz.views.look.styles import race_styles, run_styles
 from mklviz.views.race.race_view import Playback
 from mklviz.views.race.results import why_no_curves
 from mklviz.views.session.session import Session
-from mklviz.views.sidebar.controls import note
+from mklviz.views.sidebar.controls import USABLE, note
 from mklviz.views.sidebar.scenario_panel import LessonPanel
 
 CHANGED = "You changed this lesson's set-up, so its question waits."
@@ -45,13 +44,6 @@ SEEN = {  # which race is drawn: the word for it, its look, and what it means
     "recorded": ("recorded", "settles", "A recording. Run lesson brings your own race."),
     "live": ("live", "stable", "Your race, on this machine."),
     "followed": ("live", "stable", "The race that you follow."),
-}
-_USABLE: Mapping[str, tuple[str, ...]] = {  # what can be pressed in each state of a page, by the names of commands
-    "empty": ("run",),
-    "preparing": ("stop",),
-    "running": ("full_speed", "stop"),
-    "paused": ("full_speed", "stop"),
-    "finished": ("run",),
 }
 
 
@@ -75,11 +67,12 @@ class LessonStage(cards.Rooted):
         self.run = Button(commands.get("run"), label=language("▶ Run lesson"), variant="contained")
         self.full_speed = Button(commands.get("full_speed"), label=language("Skip to the end"), visible=False)
         self.stop = Button(commands.get("stop"), label=language("Stop"), visible=False)
-        self.close = Button(self._close, label=language("Close"), variant="text", visible=bool(commands))
+        self.close = Button(
+            lambda *_: panel.param.update(open=False), label=language("Close"), variant="text", visible=bool(commands)
+        )
         restore = Button(commands.get("restore"), label=language("Restore settings"))
         self.changed = FormRow(note(language(CHANGED), visible=True), restore, visible=False)
         self.run.visible = bool(commands)
-        self._usable = _USABLE if commands else {}
         self.score = LessonScore(commands.get("choose"), language)
         sheet = beside(__file__, "stage.css")
         row = FormRow(panel.guess, self.run, self.full_speed, self.stop, self.close, wrap=True)
@@ -103,14 +96,10 @@ class LessonStage(cards.Rooted):
         self.root.visible = self.panel.open
         self._update()
 
-    def _close(self, *_: Any) -> None:
-        self.panel.open = False
-
     def show_state(self, state: str, blocked: bool, changed: bool) -> None:
         """Show what can be pressed in a state of the page, and whether the controls differ from the lesson's."""
-        usable, self._awaited = self._usable.get(state, ()), state in ("preparing", "running")
-        for name, button in (("full_speed", self.full_speed), ("stop", self.stop)):
-            button.visible = name in usable
+        usable, self._awaited = USABLE[state], state in ("preparing", "running")
+        self.full_speed.visible, self.stop.visible = "pause" in usable, "stop" in usable
         self.close.visible = "run" in usable  # the others have its room
         label = "▶ Run as changed" if changed else "▶ Run again" if state == "finished" else "▶ Run lesson"
         label = self._language(label)
@@ -191,12 +180,9 @@ class LessonStage(cards.Rooted):
         styles = {} if session.race is None else race_styles(session.race, session.theme)
         race = session.race
         problem = race.problem if race is not None and race.finished and not race.missing else None
-        mine = {key: styles[key] for key in traces}
-        return LessonRuns(traces, mine, self._evidence(), session.theme, before, problem, self._language)
-
-    def _evidence(self) -> Evidence:
-        result = self._session.lesson_result
-        return {} if result is None or result.answer is None else result.answer.evidence
+        mine, result = {key: styles[key] for key in traces}, session.lesson_result
+        evidence = {} if result is None or result.answer is None else result.answer.evidence
+        return LessonRuns(traces, mine, evidence, session.theme, before, problem, self._language)
 
 
 # pixels of the whole picture with its headings, of those above each row of charts, and of a chart at least
@@ -247,7 +233,9 @@ class PictureView(cards.Rooted):
                     figure.show(_own(figure.chart, picture.tables))
         for figure, heading in zip(self.figures, self.headings, strict=True):
             filled = bool(waiting) or _filled(_own(figure.chart, picture.tables))
-            heading.object = self._heading(figure.chart, filled)
+            note = figure.chart.note if filled else self._language("Appears when the race has ended")
+            beside = f'<span class="why">{escape(note)}</span>' if note else ""
+            heading.object = cards.title(figure.chart.title, beside=beside)
         self._offer_start(picture)
         self.head.object = self._header(seen, progress) + (cards.legend(picture.legend) if picture.legend else "")
         named = kernel_legend(picture.kernels, theme)
@@ -294,11 +282,6 @@ class PictureView(cards.Rooted):
         pill = f'<b class="pill {look}" title="{meaning}">{word}</b> ' if seen else "&nbsp;"
         sentence = f'<span style="display: var(--mk-detail, inline)">{meaning}</span>'
         return f'<span class="why">{pill}{escape(progress) or sentence}</span> '
-
-    def _heading(self, chart: Chart, filled: bool) -> str:
-        """Return the title of a chart as HTML, with its note, or why nothing is drawn."""
-        note = chart.note if filled else self._language("Appears when the race has ended")
-        return cards.title(chart.title, beside=f'<span class="why">{escape(note)}</span>' if note else "")
 
 
 def _filled(tables: Tables) -> bool:

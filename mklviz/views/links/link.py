@@ -85,36 +85,21 @@ class Address:
         """Set pace, axes and guess to those in the address of the page; return a sentence for what cannot be used."""
         version = query_value(VERSION)
         wrong = [] if version in ("", NOW) else ["The link is of another version: some of its settings may be lost."]
-        read = {
-            PACE: self._open_pace,
-            AXIS: self._open_axis,
-            LOG: self._open_scales,
-            OBJECTIVE: self._open_objective,
-            GUESS: self.sidebar.scenario.lesson.choose,
-        }
-        wrong += [unusable(name) for name, use in read.items() if query_value(name) and not use(query_value(name))]
-        return " ".join(wrong)
-
-    def _open_pace(self, text: str) -> bool:
-        pace = next((value for value in self.run_panel.pace.offered.values() if f"{value:g}" == text), None)
-        if pace is not None:
-            self.run_panel.pace.value = pace
-        return pace is not None
-
-    def _open_axis(self, axis: str) -> bool:
-        known = axis in self.view.param.x_axis.objects
-        if known:
-            self.view.x_axis = axis
-        return known
-
-    def _open_scales(self, axes: str) -> bool:
-        self.view.param.update(log_x="x" in axes, log_y="y" in axes)
-        return True
-
-    def _open_objective(self, text: str) -> bool:
-        if text in (ABOVE, PLAIN):
-            self.view.above, self.view.above_chosen = text == ABOVE, True
-        return text in (ABOVE, PLAIN)
+        view, paces = self.view, {f"{value:g}": value for value in self.run_panel.pace.offered.values()}
+        pace, axis, logs, objective = map(query_value, (PACE, AXIS, LOG, OBJECTIVE))
+        fits = {PACE: pace in paces, AXIS: axis in view.param.x_axis.objects, OBJECTIVE: objective in (ABOVE, PLAIN)}
+        if fits[PACE]:
+            self.run_panel.pace.value = paces[pace]
+        if fits[AXIS]:
+            view.x_axis = axis
+        if logs:
+            view.param.update(log_x="x" in logs, log_y="y" in logs)
+        if fits[OBJECTIVE]:
+            view.above, view.above_chosen = objective == ABOVE, True
+        fits[GUESS] = self.sidebar.scenario.lesson.choose(query_value(GUESS))
+        return " ".join(
+            [*wrong, *(unusable(name) for name, usable in fits.items() if query_value(name) and not usable)]
+        )
 
     def to_share(self, tab: str, step: int | None, more: Mapping[str, str]) -> str:
         """Return a query that opens all this on another page, at a tab and at a step of its race."""

@@ -15,7 +15,6 @@ import panel as pn
 from mklviz.views.host.components import Markup
 from mklviz.views.look.palette import DARK, FONT, LIGHT, TEXT_CSS, RunStyle, Theme, run_name, tokens
 from mklviz.views.look.palette import word_variables as word_variables
-from mklviz.views.look.styles import help_mark as help_mark
 from mklviz.views.look.styles import title as title
 
 GAP = 12  # pixels between cards

@@ -70,6 +70,12 @@ def _styles(entries: Mapping[str, tuple[str, str, Solver | None]], theme: Theme)
     return styles
 
 
+def own_style(kind: type[Solver], label: str, theme: Theme) -> RunStyle:
+    """Return the style of a solver that enters once."""
+    own = style_of(kind)
+    return RunStyle(label, readable(own.colour_dark if theme.dark else own.colour, theme.card), own.dash, own.marker)
+
+
 def _shade(colour: str, before: int, theme: Theme) -> str:
     """Return the shade of a solver's colour that has so many `before` it: by turns strong, near the text, and faint."""
     ends = (colour, mixed(colour, theme.text, 0.6), mixed(colour, theme.card, 0.35))
@@ -91,16 +97,12 @@ def solver_of(trace: Trace) -> Solver | None:
 
 
 _STYLES = {REPRODUCES: "converged", PARTLY: "limit", DOES_NOT: "failed"}
-_OTHER = "rule"
 
 
 def verdict_html(verdict: str) -> str:
     """Return a verdict as a word with its sign."""
-    look, sign = _STYLES.get(verdict, _OTHER), VERDICT_SIGNS[verdict]
+    look, sign = _STYLES.get(verdict, "rule"), VERDICT_SIGNS[verdict]
     return f'<span class="word {look}"><i aria-hidden="true" data-sign="{sign}"></i>{escape(verdict)}</span>'
-
-
-# -- headings and tables
 
 
 def title(text: str, *, term: str = "", beside: str = "") -> str:

@@ -14,8 +14,8 @@ from mklviz.analysis.decisions import Roc, Surface, plane_of, solution_of, surfa
 from mklviz.problem import Problem
 from mklviz.typing import Array
 from mklviz.views.chart.axes import PERCENT
-from mklviz.views.look.palette import CLASS_MARKERS, Theme, class_colours, decision_shades, mixed, sequential
-from mklviz.views.pictures.style import HEIGHT, WIDTH, dressed, theme_of
+from mklviz.views.look.palette import CLASS_MARKERS, Theme, class_colours, decision_shades, mixed, sequential, theme_for
+from mklviz.views.pictures.style import HEIGHT, WIDTH, dressed
 
 
 def decision(problem: Problem, solution: Any, X: ArrayLike | None = None, dark: bool = False) -> hv.Overlay:
@@ -52,7 +52,7 @@ def decision(problem: Problem, solution: Any, X: ArrayLike | None = None, dark: 
     >>> mv.plot.save(mv.plot.decision(problem, trace) + mv.plot.decision(problem, trace[0]), "moons.html")
     """
     drawn = surface(problem, *solution_of(problem, solution), plane_of(problem, X))
-    return draw_decision(drawn, problem, theme_of(dark), "Decision surface")
+    return draw_decision(drawn, problem, theme_for(dark), "Decision surface")
 
 
 def draw_decision(
@@ -111,12 +111,13 @@ def _lines(surface: Surface, theme: Theme) -> list[hv.Contours]:
 def _samples(
     surface: Surface, classes: Array, theme: Theme, regression: bool, names: Sequence[str]
 ) -> list[hv.Scatter]:
-    kdims, vdims = ["x1"], ["x2"]
+    kdims, vdims, colours = ["x1"], ["x2"], class_colours(theme)
     drawn = []
     for k, code in enumerate([None] if regression else classes.tolist()):
         chosen = surface.points if code is None else surface.points[surface.targets == code]
         name = "samples" if code is None else names[k] if len(names) == len(classes) else f"class {code:g}"
-        style = {"color": theme.text if code is None else _colour(theme, k), "line_color": theme.card}
+        colour = theme.text if code is None else colours[k % len(colours)]
+        style = {"color": colour, "line_color": theme.card}
         cloud = hv.Scatter((chosen[:, 0], chosen[:, 1]), kdims, vdims, label=name)
         drawn.append(cloud.opts(marker=CLASS_MARKERS[k % len(CLASS_MARKERS)], size=7, backend="bokeh", **style))
     ringed = surface.points[surface.support]
@@ -127,11 +128,6 @@ def _samples(
         rings.opts(marker="circle", size=12, fill_alpha=0.0, line_color=theme.text, line_width=1.2, backend="bokeh")
     )
     return drawn
-
-
-def _colour(theme: Theme, k: int) -> str:
-    colours = class_colours(theme)
-    return colours[k % len(colours)]
 
 
 def _span(middles: Array) -> tuple[float, float]:

@@ -27,9 +27,9 @@ from mklviz.errors import ProblemError
 from mklviz.kernels import Bank
 from mklviz.record import Trace
 from mklviz.typing import Array
-from mklviz.views.look.palette import Theme, diverging, sequential
+from mklviz.views.look.palette import Theme, diverging, sequential, theme_for
 from mklviz.views.look.styles import run_styles
-from mklviz.views.pictures.style import HEIGHT, dressed, theme_of
+from mklviz.views.pictures.style import HEIGHT, dressed
 
 By = Literal["kernel", "family", "feature"]
 
@@ -85,7 +85,7 @@ def weights(
     >>> mv.plot.save(picture, "weights.html")
     """
     trace = trace if isinstance(trace, Trace) else _fitted(trace).trace_
-    theme, here = theme_of(dark), _weights_at(trace, step)
+    theme, here = theme_for(dark), _weights_at(trace, step)
     title = f"{trace.label}, {'solution' if step is None else f'step {step:,}'}"
     if by == "kernel":
         return draw_bars(by_kernel(here, trace.kernel_names), "kernel", _colour(trace, theme), theme, title)
@@ -125,7 +125,7 @@ def shares(estimator: Fitted, X: ArrayLike, y: ArrayLike | None = None, dark: bo
     >>> model = mv.MKLClassifier("gauss:1@each").fit(data.X, data.y)
     >>> mv.plot.save(mv.plot.shares(model, data.X), "shares.html")
     """
-    theme, trace = theme_of(dark), _fitted(estimator).trace_
+    theme, trace = theme_for(dark), _fitted(estimator).trace_
     values = np.asarray(estimator.kernel_shares(X, y))
     chosen = [k for k in np.argsort(-np.abs(values), kind="stable")[:MOST_KERNELS] if abs(values[k]) > ACTIVE_WEIGHT]
     chosen.sort(key=lambda k: -values[k])
@@ -248,7 +248,7 @@ def gram(bank: Bank, which: int | str | ArrayLike, y: ArrayLike | None = None, d
     targets = None if y is None else np.asarray(y, dtype=np.float64).reshape(-1)
     if targets is not None and len(targets) != bank.n_samples:
         raise ProblemError(f"The bank has {bank.n_samples:,} samples, but y has {len(targets):,} targets.")
-    return draw_gram(ordered_gram(bank, weights, targets), theme_of(dark), title)
+    return draw_gram(ordered_gram(bank, weights, targets), theme_for(dark), title)
 
 
 def _weights_of(bank: Bank, which: Any) -> tuple[Array, str]:
@@ -347,7 +347,7 @@ def similarity(bank: Bank, weights: ArrayLike | None = None, dark: bool = False)
         if not len(chosen):
             raise ProblemError("No kernel has weight, so there are none to compare: leave the weights out.")
     title = "Kernel similarity" + (f", {len(chosen):,} of {m:,} kernels" if len(chosen) < m else "")
-    return draw_similarity(align(bank, chosen), theme_of(dark), title)
+    return draw_similarity(align(bank, chosen), theme_for(dark), title)
 
 
 def draw_similarity(alignments: Alignments, theme: Theme, title: str) -> hv.HeatMap:

@@ -102,7 +102,7 @@ class ModelCard(cards.Rooted):
         if self.section.coarse is not None and self.figures and key != self.coarse.key:
             self.task.forget()
             self._stop.visible = False
-            self._say("")
+            say(self._progress, "")
             drawn = partial(self.section.coarse, subject)
             self.coarse.ask(key, drawn, f"{self.section.title} could not be computed")
             self._polling.begin()
@@ -128,12 +128,12 @@ class ModelCard(cards.Rooted):
         self.forget()
         self.root.visible = reason is not None
         self._show("", ())
-        self._say(reason or "")
+        say(self._progress, reason or "")
 
     def wait(self) -> None:
         """Announce figures for when the race rests, where there are none yet."""
         if not (self.figures or self.task.working or self.task.fault):
-            self._say("Drawn when the race rests: pause it, or wait for its end.")
+            say(self._progress, "Drawn when the race rests: pause it, or wait for its end.")
 
     @property
     def working(self) -> bool:
@@ -149,11 +149,8 @@ class ModelCard(cards.Rooted):
         model = self.task.take()
         self._stop.visible = self.task.working and monotonic() - self.begun_at > 1.0
         if self._stop.visible or not (self.task.working and self.figures):
-            self._say(self.task.status)
+            say(self._progress, self.task.status)
         return model is not None and self._show(model.words, model.figures)
-
-    def _say(self, text: str) -> None:
-        say(self._progress, text)
 
     def _show(self, words: str, figures: tuple[Any, ...]) -> bool:
         self._words.object = cards.lines(words)
@@ -244,7 +241,7 @@ class TableCard(cards.Rooted):
     def __init__(self, subject: Callable[[], tuple[object, Subject] | None]) -> None:
         super().__init__()
         self._subject = subject
-        self._session: Session | None = None
+        self._session: Session  # from the first `follow` on
         self._race: Race | None = None
         self._polling = Polling(self.look)
         self.task = Task[tuple[str, bytes, str]]()
@@ -266,7 +263,7 @@ class TableCard(cards.Rooted):
 
     def _begin(self, event: Any) -> None:
         shown, session = self._subject(), self._session
-        if event.new is None or shown is None or session is None or session.recipe is None:
+        if event.new is None or shown is None or session.recipe is None:
             return
         name, size, content, recipe = self.file.filename or "table.csv", self.file.size, event.new, session.recipe
         try:

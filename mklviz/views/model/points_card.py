@@ -27,7 +27,7 @@ from mklviz.analysis.drawn_points import (
     points_of,
     read_points,
 )
-from mklviz.datasets import DataError
+from mklviz.datasets import DataError, Dataset
 from mklviz.engine import Race
 from mklviz.engine.task import Task
 from mklviz.errors import MklvizError
@@ -53,17 +53,11 @@ class PointsFigure:
     """The figure; `on_change` is called when a person has changed the points, `on_drag` while one is dragged."""
 
     def __init__(
-        self,
-        points: Points,
-        classes: Sequence[str],
-        names: Sequence[str],
-        corners: tuple[Array, Array],
-        theme: Theme,
-        on_change: Callable[[], None],
-        on_drag: Callable[[Mapping[str, Any]], None],
+        self, points: Points, data: Dataset, theme: Theme, on_change: Callable[[], None], on_drag: Callable[..., None]
     ) -> None:
-        self._corners = corners
-        self._drawn = ChartFigure(_chart(names, corners, theme), theme, HEIGHT, tools="")
+        """`data`: what the points are of, as they were at first."""
+        self._corners, classes = points.window, data.classes
+        self._drawn = ChartFigure(_chart(data.feature_names, self._corners, theme), theme, HEIGHT, tools="")
         self.plot = self._drawn.plot
         self.plot.grid.visible = False
         self.source = ColumnDataSource(_columns(points), name="drawn-points")
@@ -178,7 +172,7 @@ class PointsCard(cards.Rooted):
         super().__init__()
         self.figure: PointsFigure | None = None
         self.points: Points | None = None
-        self._session: Session | None = None
+        self._session: Session  # from the first `follow` on
         self._race: Race | None = None
         self._theme: Theme | None = None
         self._classes: tuple[str, ...] = ()
@@ -254,11 +248,11 @@ class PointsCard(cards.Rooted):
             self.figure.set_class(self.adds.value)
 
     def _start_over(self, *_: Any) -> None:
-        if self.figure is not None and self._session is not None:
+        if self.figure is not None:
             self.figure.set_points(points_of(self._session.prepared))
 
     def _hand_over(self, *_: Any) -> None:
-        if self.points is not None and self._session is not None:
+        if self.points is not None:
             names = self._session.prepared.train.feature_names
             self._form.hand_over(FILE, as_file(self.points, names, cell))
 
@@ -266,7 +260,7 @@ class PointsCard(cards.Rooted):
 
     def update(self) -> bool:
         """Take changes and learned functions; return whether a figure was sent."""
-        if not self.editing.value or self._session is None or not self.editing.visible:
+        if not self.editing.value or not self.editing.visible:
             return False
         fresh = self.figure is None
         if self.figure is None:
@@ -285,15 +279,14 @@ class PointsCard(cards.Rooted):
         self._classes = prepared.train.classes
         if self.points is None:
             self.points = points_of(prepared)
-        assert self._theme is not None
+        theme = session.theme
         options = {**{f"adds {name}": name for name in self._classes}, REMOVE: ""}
         chosen = self.adds.value if self.adds.options == options else self._classes[0]
         self.adds.param.update(options=options, value=chosen)
-        corners, names = self.points.window, prepared.train.feature_names
-        self.figure = PointsFigure(self.points, self._classes, names, corners, self._theme, self._changed, self._drag)
-        self.weights = lab_figure(bars_chart("drawn-weights", self._theme), self._theme)
+        self.figure = PointsFigure(self.points, prepared.train, theme, self._changed, self._drag)
+        self.weights = lab_figure(bars_chart("drawn-weights", theme), theme)
         self.figure.set_class(chosen)
-        self._corners, self._due = corners, True
+        self._corners, self._due = self.points.window, True
         self.pane.objects = [cards.figure(self.figure.plot), cards.cell(cards.html(_BARS), self.weights.plot)]
 
     def _changed(self) -> None:
@@ -321,7 +314,7 @@ class PointsCard(cards.Rooted):
         """Learn coarsely from the points as they are while one of them is dragged."""
         session, self._answers = self._session, True
         points = None if self.points is None else self.points.moved(columns)
-        if session is None or points is None or self._too_many(session):
+        if points is None or self._too_many(session):
             self._answer()
             return
         self._moving, self._moved_at = points, monotonic()
@@ -377,10 +370,9 @@ class PointsCard(cards.Rooted):
     def _draw(self, field: Field) -> None:
         """Draw what was learned; grey: the weights before a point was dragged."""
         assert self.figure is not None
-        assert self._theme is not None
         self.figure.set_field(field)
         bars = [Bar(name, weight, self._before.get(name, 0.0)) for name, weight in field.weights.items()]
-        self.weights.show(bar_table(bars, self._theme.text))
+        self.weights.show(bar_table(bars, self._session.theme.text))
         say(self.progress, field.sentence)
         self._messages.refresh()  # in the same message as the figures
         if self._moving is None:

@@ -154,9 +154,6 @@ def _widget(race: Race, gap: float | None, still: str) -> RaceWidget | None:
     return RaceWidget(race, gap, still)
 
 
-# -- a path as a picture that displays itself
-
-
 def path_figure(path: Path, cold: Path | None = None, theme: Theme = LIGHT) -> PathFigure:
     """Draw a path; in a notebook the result displays itself.
 

@@ -11,8 +11,7 @@ import anywidget
 import traitlets
 
 from mklviz.engine import Race
-from mklviz.views.export.page import colours, figures_script, figures_style
-from mklviz.views.export.recording import Recorded
+from mklviz.views.export.page import Recorded, colours, figures_script, figures_style
 from mklviz.views.host.beside import beside
 from mklviz.views.look.palette import DARK, LIGHT
 from mklviz.views.race.results import race_sentence
@@ -43,7 +42,11 @@ class RaceWidget(anywidget.AnyWidget):
         """Tell the pages how the race stands."""
         solvers = {key: run.solver for key, run in self.race.runs.items()}
         shown = Recorded(self.race.traces, solvers, self.race.problem.noun, self._gap)
-        self.control, self.colours = self._control(), _colours(shown)
+        self.control = self._control()
+        themes = {"light": LIGHT, "dark": DARK}.items()
+        self.colours = {
+            name: f":host {{ color-scheme: {name}; {colours(shown.traces, theme)} }}" for name, theme in themes
+        }
         if any(len(trace) for trace in shown.traces.values()):
             recording = shown.page_data()
             if recording != self.recording:
@@ -63,9 +66,3 @@ class RaceWidget(anywidget.AnyWidget):
         if wish in wishes:
             wishes[wish]()
             self.wanted.set()
-
-
-def _colours(shown: Recorded) -> dict[str, str]:
-    """Return the style sheets of light and of dark notebooks."""
-    themes = {"light": LIGHT, "dark": DARK}
-    return {name: f":host {{ color-scheme: {name}; {colours(shown.traces, theme)} }}" for name, theme in themes.items()}

@@ -6,7 +6,7 @@ J(d) over d = (p, 1 - p)      cuts of SILP and Level below it, their upper envel
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -19,13 +19,12 @@ from mklviz.analysis.weight_map import Slice
 from mklviz.errors import ProblemError
 from mklviz.problem import Problem
 from mklviz.record import Trace
-from mklviz.typing import Array
 from mklviz.views.chart.axes import PERCENT, SHORT, X_AXES
 from mklviz.views.chart.description import Axis, Chart, ContourMark, LineMark, Mark, PointMark
 from mklviz.views.geometry import map_chart
-from mklviz.views.look.palette import RunStyle, Theme
+from mklviz.views.look.palette import RunStyle, Theme, theme_for
 from mklviz.views.look.styles import run_styles, traces_of
-from mklviz.views.pictures.style import HEIGHT, check_ground, draw_holoviews, dressed, marked_line, theme_of
+from mklviz.views.pictures.style import HEIGHT, check_ground, draw_holoviews, dressed, marked_line
 
 MARKS = 20  # markers on a line, at most
 Along = Literal["iteration", "svm_solves", "seconds"]
@@ -64,11 +63,14 @@ def gap(*traces: Any, x: Along = "iteration", dark: bool = False) -> hv.Overlay:
     """
     if x not in X_AXES:
         raise ProblemError(f'A gap is drawn along x="{", x=".join(X_AXES)}", but x={x!r} was given.')
-    runs, theme = traces_of(*traces), theme_of(dark)
+    runs, theme = traces_of(*traces), theme_for(dark)
     if not any(np.isfinite(trace.gap).any() for trace in runs.values()):
         raise ProblemError("None of these runs has a gap: their problem is not convex, so there is no lower bound.")
     styles = run_styles(runs, theme)
     parts = [part for key, trace in runs.items() for part in _line(trace, styles[key], x)]
+    gaps = np.unique(np.concatenate([trace.gap for trace in runs.values()]))
+    shown = gaps[np.isfinite(gaps) & (gaps > 0.0)].tolist()  # around a single one HoloViews begins below zero
+    room: dict[str, Any] = {"ylim": (shown[0] / 2.0, shown[0] * 2.0)} if len(shown) == 1 else {}
     return dressed(
         hv.Overlay(parts),
         theme,
@@ -77,15 +79,8 @@ def gap(*traces: Any, x: Along = "iteration", dark: bool = False) -> hv.Overlay:
         legend_position="top_right",
         xlabel=X_AXES[x],
         ylabel="relative duality gap",
-        **_room([trace.gap for trace in runs.values()]),
+        **room,
     )
-
-
-def _room(gaps: Sequence[Array]) -> dict[str, Any]:
-    """Return limits around a single value, for which HoloViews takes some that begin below zero."""
-    values = np.concatenate(gaps)
-    shown = np.unique(values[np.isfinite(values) & (values > 0.0)])
-    return {"ylim": (float(shown[0]) / 2.0, float(shown[0]) * 2.0)} if len(shown) == 1 else {}
 
 
 def _line(trace: Trace, style: RunStyle, x: Along) -> list[hv.Element]:
@@ -94,9 +89,6 @@ def _line(trace: Trace, style: RunStyle, x: Along) -> list[hv.Element]:
     values = np.where(trace.gap > 0.0, trace.gap, np.nan)  # zero has no place on a log axis
     dims = hv.Dimension(x, label=X_AXES[x]), hv.Dimension("gap", label="relative gap")
     return marked_line(along[: len(values)], values[: len(along)], dims, style, style.label, MARKS)
-
-
-# -- three kernels: paths over all mixes of the three, seen from above
 
 
 _TRIANGLE = Slice((0, 1, 2), np.eye(3))
@@ -134,7 +126,7 @@ def simplex(*traces: Any, problem: Problem | None = None, dark: bool = False) ->
     >>> race = mv.race(problem, ["silp", "level", "spg"])
     >>> mv.plot.save(mv.plot.simplex(race.traces, problem=problem), "simplex.html")
     """
-    runs, theme = traces_of(*traces), theme_of(dark)
+    runs, theme = traces_of(*traces), theme_for(dark)
     names = _three(runs.values())
     styles = run_styles(runs, theme)
     marks: list[Mark] = [*map_chart.corner_marks(theme)]
@@ -173,9 +165,6 @@ def _three(traces: Iterable[Trace]) -> list[str]:
             raise ProblemError("These runs have different kernels: draw one triangle for each problem.")
         names = list(trace.kernel_names)
     return names
-
-
-# -- two kernels
 
 
 def segment(problem: Problem, trace: Trace, step: int | None = None, dark: bool = False) -> hv.Overlay:
@@ -218,7 +207,7 @@ def segment(problem: Problem, trace: Trace, step: int | None = None, dark: bool 
     first, last = trace.first_step, trace.last_step if step is None else step
     if not first <= last <= trace.last_step:
         raise ProblemError(f"This run has the steps {first:,} to {trace.last_step:,}, but step={step!r} was given.")
-    theme, ground = theme_of(dark), Slice((0, 1), np.eye(2))
+    theme, ground = theme_for(dark), Slice((0, 1), np.eye(2))
     x, _, z = Landscape(problem, ground).finest()
     steps = [trace[t] for t in range(last - first + 1)]
     cuts = Cuts(problem, ground.corners)

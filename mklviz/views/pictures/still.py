@@ -13,19 +13,8 @@ from html import escape
 from typing import Any
 
 import numpy as np
+from bokeh import models
 from bokeh.core.property.vectorization import Field, Value
-from bokeh.models import (
-    CategoricalAxis,
-    ColorBar,
-    FactorRange,
-    Grid,
-    GridPlot,
-    Legend,
-    LinearAxis,
-    LinearColorMapper,
-    LogAxis,
-    Range1d,
-)
 from bokeh.plotting import figure
 from numpy.typing import NDArray
 from PIL import Image
@@ -48,7 +37,7 @@ def still(picture: Any, dressed_alone: bool = False) -> str | None:
     `dressed_alone`: whether those that do not look as `style.dressed` leaves them are not drawn, either.
     """
     state = rendered(picture)
-    placed = state.children if isinstance(state, GridPlot) else [(state, 0, 0)]
+    placed = state.children if isinstance(state, models.GridPlot) else [(state, 0, 0)]
     parts: list[str] = []
     rights, bottoms, size = {-1: 0.0}, {-1: 0.0}, [0.0, 0.0]
     for plot, row, column, *_ in placed:
@@ -74,25 +63,25 @@ def still(picture: Any, dressed_alone: bool = False) -> str | None:
 
 def _known(plot: figure) -> bool:
     """Return whether all in a figure is drawn here."""
-    if not {type(axis) for axis in plot.axis} <= {LinearAxis, LogAxis, CategoricalAxis}:
+    if not {type(axis) for axis in plot.axis} <= {models.LinearAxis, models.LogAxis, models.CategoricalAxis}:
         return False
     if len(plot.axis) != 2 or not all(
-        isinstance(each, (FactorRange, Range1d)) for each in (plot.x_range, plot.y_range)
+        isinstance(each, (models.FactorRange, models.Range1d)) for each in (plot.x_range, plot.y_range)
     ):
         return False
     for shown, scale in ((plot.x_range, plot.x_scale), (plot.y_range, plot.y_scale)):
         low, high = _span(shown)
         if not low < high or (type(scale).__name__ == "LogScale" and low <= 0.0):  # turned round, or empty
             return False
-    if any(isinstance(part, ColorBar) for part in (*plot.left, *plot.above, *plot.below)):
+    if any(isinstance(part, models.ColorBar) for part in (*plot.left, *plot.above, *plot.below)):
         return False
     glyphs = [_glyph(renderer) for renderer in plot.renderers]
     for glyph in glyphs:
         mapper = getattr(glyph, "color_mapper", None) or getattr(getattr(glyph, "fill_color", None), "transform", None)
-        if mapper is not None and (type(mapper) is not LinearColorMapper or len(mapper.palette) > 255):
+        if mapper is not None and (type(mapper) is not models.LinearColorMapper or len(mapper.palette) > 255):
             return False
     drawn = all(type(glyph).__name__ in _GLYPHS for glyph in glyphs)
-    return drawn and all(isinstance(part, (Grid, Legend)) for part in plot.center)
+    return drawn and all(isinstance(part, (models.Grid, models.Legend)) for part in plot.center)
 
 
 class _StillAxes:
@@ -247,23 +236,20 @@ def _axes(plot: figure) -> tuple[Any, Any]:
 
 
 def _bars(plot: figure) -> list[Any]:
-    return [part for part in plot.right if isinstance(part, ColorBar)]
+    return [part for part in plot.right if isinstance(part, models.ColorBar)]
 
 
 def _factors(shown: Any) -> list[str]:
-    return list(shown.factors) if isinstance(shown, FactorRange) else []
+    return list(shown.factors) if isinstance(shown, models.FactorRange) else []
 
 
 def _span(shown: Any) -> Span:
-    ends = (0, len(shown.factors)) if isinstance(shown, FactorRange) else (shown.start, shown.end)
+    ends = (0, len(shown.factors)) if isinstance(shown, models.FactorRange) else (shown.start, shown.end)
     return float(ends[0]), float(ends[1])
 
 
 def _short(name: str) -> str:
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
-
-
-# -- glyphs
 
 
 def _glyph(renderer: Any) -> Any:
@@ -370,9 +356,6 @@ def _shapes(glyph: Any, data: Mapping[str, Any], frame: _StillAxes) -> Iterator[
         one = hasattr(glyph, "x")
         table = {f"{name}s": [_column(glyph, name, data)] if one else _column(glyph, f"{name}s", data) for name in "xy"}
     yield mark_svg(AreaMark("", fill=_of(glyph.fill_color, data), alpha=_of(glyph.fill_alpha, data)), table, frame)
-
-
-# -- images
 
 
 def _surface(glyph: Any, data: Mapping[str, Any], frame: _StillAxes) -> Iterator[str]:

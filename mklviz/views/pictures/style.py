@@ -34,7 +34,7 @@ from mklviz.views.chart.description import (
     Tables,
     TextMark,
 )
-from mklviz.views.look.palette import DARK, FONT, LIGHT, RunStyle, Theme
+from mklviz.views.look.palette import FONT, RunStyle, Theme
 
 WIDTH, HEIGHT = 460, 340  # pixels
 LEGEND = 24  # pixels for each line of a legend above a picture
@@ -65,11 +65,6 @@ def legend_above(entries: int, columns: int, height: int = HEIGHT) -> dict[str, 
     """Return the options of a picture with a legend above it, which needs its own room."""
     lines = -(-entries // columns)
     return {"legend_position": "top", "legend_cols": columns, "height": height + LEGEND * lines}
-
-
-def theme_of(dark: bool) -> Theme:
-    """Return the colours for dark or light pages."""
-    return DARK if dark else LIGHT
 
 
 def dressed(

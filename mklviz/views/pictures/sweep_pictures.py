@@ -9,6 +9,7 @@ import holoviews as hv
 import numpy as np
 
 from mklviz.errors import ProblemError
+from mklviz.numbers import counted
 from mklviz.sweeps.intervals import (
     Along,
     Growth,
@@ -22,9 +23,9 @@ from mklviz.sweeps.intervals import (
 from mklviz.sweeps.outcomes import Outcomes
 from mklviz.typing import Array
 from mklviz.views.chart.axes import PERCENT, SHORT
-from mklviz.views.look.palette import RunStyle, Theme
+from mklviz.views.look.palette import RunStyle, Theme, theme_for
 from mklviz.views.look.styles import written_styles
-from mklviz.views.pictures.style import dressed, legend_above, marked_line, theme_of
+from mklviz.views.pictures.style import dressed, legend_above, marked_line
 
 SPREAD_ROOM = 1.25  # beyond the ends, as a factor
 LINE, BETWEEN, AROUND = 15, 12, 90  # pixels for each solver, between data sets, for title and axis
@@ -62,7 +63,7 @@ def spread(table: Any, measure: str | None = None, dark: bool = False) -> hv.Ove
     >>> table = mv.sweep("data=heart; split=0...4; solvers=silp,level,spg; kernels=gauss:1,4 poly:1; C=1,10")
     >>> mv.plot.save(mv.plot.spread(table, "svm_solves") + mv.plot.spread(table, "score"), "spread.html")
     """
-    return draw_spread(Outcomes.of(table, measure), theme_of(dark))
+    return draw_spread(Outcomes.of(table, measure), theme_for(dark))
 
 
 def draw_spread(outcomes: Outcomes, theme: Theme, **options: Any) -> hv.Overlay:
@@ -70,6 +71,8 @@ def draw_spread(outcomes: Outcomes, theme: Theme, **options: Any) -> hv.Overlay:
     drawn, styles = spreads(outcomes), written_styles(outcomes.solvers, theme)
     titles, rows = _titles(drawn), _rows(drawn, outcomes.solvers)
     height = round(theme.scale * (AROUND + len(titles) * (LINE * len(styles) + BETWEEN)))
+    missed = sum(each.missed for each in drawn)
+    note = f"; {missed:,} did not converge (hollow)" if missed else ""
     parts = []
     for solver in outcomes.solvers:
         own = [(y, each) for y, each in rows if each.solver == solver]
@@ -78,7 +81,7 @@ def draw_spread(outcomes: Outcomes, theme: Theme, **options: Any) -> hv.Overlay:
         hv.Overlay(parts),
         theme,
         {"x": SHORT},
-        title=_spread_title(drawn),
+        title=f"{counted(sum(each.runs for each in drawn), 'run')}{note}",
         logx=outcomes.measure.cost,
         **_spread_ends(drawn, outcomes.measure.cost),
         xlabel=outcomes.words,
@@ -119,12 +122,6 @@ def _spread_ends(drawn: Sequence[Spread], log: bool) -> dict[str, Any]:
     return (
         {"xlim": (float(values.min()) / SPREAD_ROOM, float(values.max()) * SPREAD_ROOM)} if log and len(values) else {}
     )
-
-
-def _spread_title(drawn: Sequence[Spread]) -> str:
-    runs, missed = sum(each.runs for each in drawn), sum(each.missed for each in drawn)
-    note = f"; {missed:,} did not converge (hollow)" if missed else ""
-    return f"{runs:,} run{'s' * (runs != 1)}{note}"
 
 
 def _solver(rows: Sequence[tuple[float, Spread]], style: RunStyle, theme: Theme, column: str) -> list[hv.Element]:
@@ -198,7 +195,7 @@ def profile(table: Any, measure: str | None = None, against: str = "", dark: boo
     >>> picture = mv.plot.profile(table, "svm_solves") + mv.plot.profile(table, "svm_solves", against="level")
     >>> mv.plot.save(picture, "profile.html")
     """
-    return draw_profile(Outcomes.of(table, measure), theme_of(dark), against)
+    return draw_profile(Outcomes.of(table, measure), theme_for(dark), against)
 
 
 def profile_of(outcomes: Outcomes, against: str = "") -> PerformanceProfile:
@@ -222,11 +219,13 @@ def draw_profile(outcomes: Outcomes, theme: Theme, against: str = "", **options:
     if against:
         parts.append(hv.VLine(1.0).opts(color=theme.muted, line_dash="dashed", line_width=1, backend="bokeh"))
     base = f"the cost of {styles[against].label}" if against else "the least cost"
+    cases = max((profile.cases(solver) for solver in profile.solvers), default=0)
+    left = f"; {profile.left_out:,} without a run of each left out" if profile.left_out else ""
     return dressed(
         hv.Overlay(parts),
         theme,
         {"x": SHORT, "y": PERCENT},
-        title=_profile_title(profile),
+        title=f"{counted(cases, 'case')}{left}",
         logx=True,
         xlim=(start, end),
         ylim=(-0.02, 1.04),
@@ -234,12 +233,6 @@ def draw_profile(outcomes: Outcomes, theme: Theme, against: str = "", **options:
         ylabel="share of cases solved",
         **{**legend_above(len(profile.solvers), 2), **options},
     )
-
-
-def _profile_title(profile: PerformanceProfile) -> str:
-    cases = max((profile.cases(solver) for solver in profile.solvers), default=0)
-    left = f"; {profile.left_out:,} without a run of each left out" if profile.left_out else ""
-    return f"{cases:,} case{'s' * (cases != 1)}{left}"
 
 
 def _profile_ends(profile: PerformanceProfile) -> tuple[float, float]:
@@ -304,7 +297,7 @@ def plot_growth(table: Any, measure: str | None = None, along: Along = "samples"
     >>> table = mv.sweep("data=heart; split=0...4; train=0.2,0.4,0.8; solvers=level,spg; kernels=gauss:1,4 poly:1")
     >>> mv.plot.save(mv.plot.growth(table, "svm_solves"), "growth.html")
     """
-    return draw_growth(Outcomes.of(table, measure), theme_of(dark), along)
+    return draw_growth(Outcomes.of(table, measure), theme_for(dark), along)
 
 
 def draw_growth(outcomes: Outcomes, theme: Theme, along: Along = "samples", **options: Any) -> hv.Overlay:

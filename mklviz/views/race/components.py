@@ -61,14 +61,11 @@ WHY = (
 )
 
 
-def heading() -> str:
-    """Return the card's title with the parts and their colours; a tooltip explains each part."""
-    entries = (
-        f'<span title="{escape(why.capitalize())}"><i class="part" style="background: var(--mk-{part})"></i>'
-        f"{LABELS[part]}</span>"
-        for part, why in PARTS.items()
-    )
-    return title("Where the time goes", beside=f'<span class="legend">{"".join(entries)}</span>')
+_LEGEND = "".join(
+    f'<span title="{escape(why.capitalize())}"><i class="part" style="background: var(--mk-{part})"></i>'
+    f"{LABELS[part]}</span>"
+    for part, why in PARTS.items()
+)
 
 
 class TimeBars(JSComponent):
@@ -78,12 +75,9 @@ class TimeBars(JSComponent):
     spent = param.Dict(default={}, doc="CPU seconds by part, a list per key, empty where not measured")
     hidden = param.List(default=[], doc="Keys of the runs that are not drawn")
     shares = param.Boolean(default=False, doc="Whether all bars are equally long")
-    heading = param.String(default="", constant=True)
+    heading = param.String(title("Where the time goes", beside=f'<span class="legend">{_LEGEND}</span>'), constant=True)
     why = param.String(default=WHY, constant=True)
     parts = param.List(default=list(LABELS.items()), constant=True)
-
-    def __init__(self, **params: Any) -> None:
-        super().__init__(**{"heading": heading(), **params})
 
     def follow(self, traces: Mapping[str, Trace], styles: Mapping[str, RunStyle], hidden: Collection[str]) -> None:
         """Update the bars to the runs' current times; nothing is sent where nothing changed."""
@@ -164,14 +158,11 @@ class CursorDrag:
                 plot.toolbar.active_drag = None
 
     def _take(self, columns: Mapping[str, Any]) -> None:
-        places, lines = list(columns.get("x", [])), list(columns.get("line", []))
-        if self.on_place is not None and len(places) == len(lines) == 1 and _number(places[0]) and _number(lines[0]):
-            self.on_place(float(places[0]), int(lines[0]))
+        told = [*columns.get("x", ()), *columns.get("line", ())]
+        known = len(told) == 2 and all(isinstance(one, (int, float)) and abs(one) < np.inf for one in told)
+        if self.on_place is not None and known:
+            self.on_place(float(told[0]), int(told[1]))
         self.dragged.answer()
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and abs(value) < np.inf
 
 
 def step_near(traces: Sequence[Trace], column: str, place: float) -> int | None:

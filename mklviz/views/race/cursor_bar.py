@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from mklviz.contract import Solver
-from mklviz.engine import Race, Run, make_solver, solver_classes
+from mklviz.engine import Run, make_solver, solver_classes
 from mklviz.engine.race import branch_refusal, narrated, successors
 from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe
@@ -35,12 +35,13 @@ class CursorBar(cards.Rooted):
         super().__init__()
         self.playing, self._drawn_at = False, 0.0
         self._frames, self._frame = frames, 0  # and the one with the last step that was played
-        self._session: Session | None = None
+        self._session: Session  # from the first `follow` on
         self._rest: int | None = None  # the step shown as long as none is chosen, if not the last
         self._styles: Mapping[str, RunStyle] = {}
         self.play_button = Button(self.play, label="Play")
         self.slider = Slider(label="Step")
         self.slider.param.watch(self._slide, "value")
+        frames.heartbeat.on_step_key(self.press)
         self.words = cards.html()
         self.speed = Select(label="Speed", options=SPEEDS, value=1.0, width=150)
         buttons = (
@@ -72,8 +73,7 @@ class CursorBar(cards.Rooted):
     def end(self, *_: Any) -> None:
         """Follow the end again."""
         self.set_playing(False)
-        if self._session is not None:
-            self._session.cursor = None
+        self._session.cursor = None
 
     def press(self, key: str) -> None:
         """Do what one of the `STEP_KEYS` asks for."""
@@ -97,13 +97,12 @@ class CursorBar(cards.Rooted):
 
     @property
     def last(self) -> int:
-        return 0 if self._session is None else max(self._session.last_step, 0)
+        return max(self._session.last_step, 0)
 
     @property
     def step(self) -> int:
         """The step shown: the one chosen, else that of `rest_at`."""
-        cursor = None if self._session is None else self._session.cursor
-        shown = self._rest if cursor is None else cursor
+        shown = self._rest if self._session.cursor is None else self._session.cursor
         return self.last if shown is None else min(shown, self.last)
 
     def rest_at(self, step: int | None) -> None:
@@ -113,8 +112,7 @@ class CursorBar(cards.Rooted):
             self._tell()
 
     def _go(self, step: int) -> None:
-        if self._session is not None:
-            self._session.cursor = min(max(step, 0), self.last)
+        self._session.cursor = min(max(step, 0), self.last)
 
     # -- the session
 
@@ -141,8 +139,7 @@ class CursorBar(cards.Rooted):
     def _tell(self) -> None:
         """Put the slider where the cursor is, and say what each solver did at that step."""
         self.slider.param.update(end=max(self.last, 1), value=self.step)
-        race = None if self._session is None else self._session.race
-        runs = {} if race is None else race.runs
+        runs = {} if self._session.race is None else self._session.race.runs
         deeds = (_deed(run, self._styles[key], self.step) for key, run in runs.items() if key in self._styles)
         self.words.object = "".join(deeds)
 
@@ -172,7 +169,7 @@ class BranchCard(cards.Rooted):
 
     def __init__(self) -> None:
         super().__init__()
-        self._session: Session | None = None
+        self._session: Session  # from the first `follow` on
         self._step, self._controls = 0, dict[str, Any]()
         self._ordered_for: Run | None = None  # whose successors the menu lists
         self._reason: str | None = None  # the reason on screen why no branch is possible; None to write it anew
@@ -186,7 +183,7 @@ class BranchCard(cards.Rooted):
         self.run.param.watch(lambda _event: self._turn_to_run(), "value")
         row = FormRow(self.run, self.solver, self.button, wrap=True)
         self.root = cards.card(Form(row, self._trouble, self.options))
-        self._turn_to_solver()
+        self._show_options()
 
     # -- what is offered
 
@@ -215,28 +212,27 @@ class BranchCard(cards.Rooted):
 
     def _order(self) -> None:
         """List the solvers for another run or problem, and choose the one of most use there."""
-        before, race = self._before(), self._race
-        if before is None or race is None or race.missing or before is self._ordered_for:
+        before, race = self._before(), self._session.race
+        if before is None or race.missing or before is self._ordered_for:
             return
         self._ordered_for = before
         names, known = successors(race.problem, before.trace.solver, _USUAL), solver_classes()
         self.solver.param.update(options={known[name].label: name for name in names}, value=names[0])
 
     def _turn_to_solver(self) -> None:
+        self._show_options()
+        self._offer_anew()
+
+    def _show_options(self) -> None:
         solver = solver_classes()[self.solver.value]
         self._controls = {name: option_control(solver, name) for name in shown_options(solver)}
         for name, control in self._controls.items():
             control.set(solver.param[name].default)
         boxes = [control.box for control in self._controls.values()]
         self.options.objects = [Group(*(boxes or [note(_NOTHING)]))]
-        self._offer_anew()
-
-    @property
-    def _race(self) -> Race | None:
-        return None if self._session is None else self._session.race
 
     def _before(self) -> Run | None:
-        return None if self._race is None else self._race.runs.get(self.run.value)
+        return None if self._session.race is None else self._session.race.runs.get(self.run.value)
 
     def _offer_anew(self) -> None:
         """Offer another choice, without the error of the last one."""
@@ -245,8 +241,8 @@ class BranchCard(cards.Rooted):
 
     def _offer(self) -> None:
         """Say where the branch would begin, or why it cannot."""
-        before, race = self._before(), self._race
-        if before is None or race is None:
+        before, race = self._before(), self._session.race
+        if before is None:
             return
         trace = before.trace
         if not len(trace):
@@ -272,7 +268,7 @@ class BranchCard(cards.Rooted):
     def go_on(self, *_: Any) -> None:
         """Start the branch, and show the race with it."""
         before = self._before()
-        if before is None or self._session is None:
+        if before is None:
             return
         try:
             solver = self.chosen

@@ -8,10 +8,9 @@ from functools import partial
 from typing import Generic, TypeVar
 
 import panel as pn
-from bokeh.plotting import figure
 
 from mklviz.analysis.curves import apart
-from mklviz.contract import Array, Iterate, Solver
+from mklviz.contract import Iterate, Solver
 from mklviz.engine import Path, Profile, Race, objective_profile, path, path_values
 from mklviz.engine.task import STOPPED, ProgressReport, Task
 from mklviz.errors import MklvizError
@@ -24,7 +23,7 @@ from mklviz.views.chart.description import Axis, Chart, LineMark, PointMark
 from mklviz.views.chart.race_charts import PathPicture
 from mklviz.views.form import Button, Form, FormRow, Select
 from mklviz.views.look import cards
-from mklviz.views.look.palette import DARK, LIGHT, Theme
+from mklviz.views.look.palette import LIGHT, Theme, theme_for
 from mklviz.views.sidebar.controls import note, say
 
 T = TypeVar("T")
@@ -79,7 +78,7 @@ class EndedCard(cards.Rooted, Generic[T]):
 
     def set_dark(self, dark: bool) -> None:
         """Draw for a dark or a light page."""
-        theme = DARK if dark else LIGHT
+        theme = theme_for(dark)
         if theme is not self.theme:
             self.theme = theme
             self._draw()
@@ -94,18 +93,6 @@ class EndedCard(cards.Rooted, Generic[T]):
 
 
 HEIGHT = 230  # pixels
-
-
-def way_figure(shares: Array, values: Array, names: Sequence[str], theme: Theme) -> figure:
-    """Draw the objective `values` at `shares` of the way, 0 to 1, between two ends and their `names`."""
-    marks = [LineMark("way", colour=theme.accent), PointMark("ends", colour=theme.accent, fill=theme.accent, size=9.0)]
-    x, y = Axis(start=-0.06, end=1.06, names=names), Axis("objective", numbers="exact")
-    drawn = ChartFigure(Chart("minima", x=x, y=y, marks=marks), theme, HEIGHT, tools="save")
-    way = {"x": shares.tolist(), "y": values.tolist()}
-    drawn.show({"way": way, "ends": {name: column[:: len(column) - 1] for name, column in way.items()}})
-    return drawn.plot
-
-
 SAME = 0.02  # share of the weights that two ends in one minimum may differ in
 POINTS = 41
 _WAY_FAILED = "The way between the best two ends could not be computed"
@@ -161,10 +148,13 @@ class MinimaCard(EndedCard[Profile]):
     def _draw(self) -> None:
         if self.profile is None:
             return
-        names = [group[0][0] for group in self._groups[:2]]
-        self._pane.param.update(
-            object=way_figure(self.profile.shares, self.profile.values, names, self.theme), visible=True
-        )
+        names, colour = [group[0][0] for group in self._groups[:2]], self.theme.accent
+        marks = [LineMark("way", colour=colour), PointMark("ends", colour=colour, fill=colour, size=9.0)]
+        x, y = Axis(start=-0.06, end=1.06, names=names), Axis("objective", numbers="exact")
+        drawn = ChartFigure(Chart("minima", x=x, y=y, marks=marks), self.theme, HEIGHT, tools="save")
+        way = {"x": self.profile.shares.tolist(), "y": self.profile.values.tolist()}
+        drawn.show({"way": way, "ends": {name: column[:: len(column) - 1] for name, column in way.items()}})
+        self._pane.param.update(object=drawn.plot, visible=True)
         self.between.object = cards.lines(_between(self.profile, names))
 
 

@@ -13,23 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bokeh.models import (
-    BasicTicker,
-    ColumnDataSource,
-    CrosshairTool,
-    CustomJS,
-    CustomJSTransform,
-    DataRange1d,
-    Glyph,
-    GlyphRenderer,
-    Line,
-    LinearScale,
-    LogScale,
-    LogTicker,
-    Scatter,
-    Span,
-    VSpan,
-)
+from bokeh import models
 from bokeh.plotting import figure
 
 from mklviz.views.chart.axes import style_ticks
@@ -76,17 +60,17 @@ class Zooms:
     """Where the user has zoomed to, which the browser keeps over figures that are built anew; true if anywhere."""
 
     def __init__(self) -> None:
-        self._places = ColumnDataSource(name="zooms", syncable=False)
-        self._zoom_state = ColumnDataSource(name="zoomed")
+        self._places = models.ColumnDataSource(name="zooms", syncable=False)
+        self._zoom_state = models.ColumnDataSource(name="zoomed")
 
     def __bool__(self) -> bool:
         """Whether the user has zoomed, by the browser's last message."""
         return bool(self._zoom_state.tags)
 
-    def keep(self, axes: Mapping[str, DataRange1d]) -> None:
+    def keep(self, axes: Mapping[str, models.DataRange1d]) -> None:
         """Let the browser remember where the user puts a range, by its name."""
         for name, axis in axes.items():
-            keep = CustomJS(args={"zooms": self._places, "state": self._zoom_state, "name": name}, code=_KEEP)
+            keep = models.CustomJS(args={"zooms": self._places, "state": self._zoom_state, "name": name}, code=_KEEP)
             axis.js_on_change("start", keep)
             axis.js_on_change("end", keep)
 
@@ -104,20 +88,20 @@ class Charts:
     active: figure
     tolerance: figure
     styles: Mapping[str, RunStyle]
-    sources: Mapping[str, ColumnDataSource]  # by the names of tables
+    sources: Mapping[str, models.ColumnDataSource]  # by the names of tables
     options: ChartOptions
     zooms: Zooms
     marks: Marks
     weights: dict[str, figure] = field(default_factory=dict)
-    by_table: dict[str, list[GlyphRenderer]] = field(default_factory=dict)
-    by_slot: dict[int, list[GlyphRenderer]] = field(default_factory=dict)
-    of_objective: list[GlyphRenderer] = field(default_factory=list)
-    pinned: list[GlyphRenderer] = field(default_factory=list)
-    anchors: dict[str, GlyphRenderer] = field(default_factory=dict)  # of what shows all runs, by column
-    weight_anchors: dict[str, GlyphRenderer] = field(default_factory=dict)  # by the keys of the runs
+    by_table: dict[str, list[models.GlyphRenderer]] = field(default_factory=dict)
+    by_slot: dict[int, list[models.GlyphRenderer]] = field(default_factory=dict)
+    of_objective: list[models.GlyphRenderer] = field(default_factory=list)
+    pinned: list[models.GlyphRenderer] = field(default_factory=list)
+    anchors: dict[str, models.GlyphRenderer] = field(default_factory=dict)  # of what shows all runs, by column
+    weight_anchors: dict[str, models.GlyphRenderer] = field(default_factory=dict)  # by the keys of the runs
     end: float = math.inf  # of the horizontal axis, where it ends before the longest run does
     held: Mapping[str, Extent] = field(default_factory=dict)  # values that ranges always include, by column
-    _ends: GlyphRenderer | None = None
+    _ends: models.GlyphRenderer | None = None
     _resets: int = 0
 
     def begin(self, hidden: Collection[str]) -> None:
@@ -134,7 +118,7 @@ class Charts:
         return race_charts(self.styles, self.options)
 
     @property
-    def by_run(self) -> dict[str, list[GlyphRenderer]]:
+    def by_run(self) -> dict[str, list[models.GlyphRenderer]]:
         """What draws each run."""
         return {key: self.by_table[run_table(key)] for key in self.styles}
 
@@ -156,11 +140,6 @@ class Charts:
             _style_x(plot, self.options)
         self.place_anchors()
         self.reset_zoom()
-
-    @property
-    def may_turn(self) -> bool:
-        """Whether objectives may be drawn above the best bound by themselves: they fit, and the chart is not zoomed."""
-        return self.options.log_y and not self.options.signed and not self.zooms
 
     def set_above(self, above: bool) -> None:
         """Draw objectives above the best bound, as shares, or as they are."""
@@ -193,11 +172,11 @@ class Charts:
             plot.xaxis.axis_label_align = "center" if plot.name == name else "end"  # beside a mark in the left corner
             _style_x(plot, self.options)
 
-    def pin(self, source: ColumnDataSource, name: str, colour: str, dash: str) -> None:
+    def pin(self, source: models.ColumnDataSource, name: str, colour: str, dash: str) -> None:
         """Draw a run of an earlier race behind all others."""
         for column, plot in ((self.options.objective, self.objective), ("gap", self.gap)):
             width = 1.6 * self.options.theme.scale
-            line = Line(x=self.options.x, y=column, line_color=colour, line_dash=dash, line_width=width)
+            line = models.Line(x=self.options.x, y=column, line_color=colour, line_dash=dash, line_width=width)
             self.pinned.append(plot.add_glyph(source, line, name=name, level="underlay"))
         self.of_objective.append(self.pinned[-2])
 
@@ -235,8 +214,8 @@ class Charts:
             return
         self.end = end
         if self._ends is None:  # unpainted lines that carry the range
-            line = VSpan(x="x", line_color=None)
-            self._ends = self.objective.add_glyph(ColumnDataSource({"x": []}), line)
+            line = models.VSpan(x="x", line_color=None)
+            self._ends = self.objective.add_glyph(models.ColumnDataSource({"x": []}), line)
         cut = math.isfinite(end)
         self.objective.x_range.renderers = [self._ends, self.marks.renderers[0]] if cut else []
         self._ends.data_source.data = {"x": [0.0, end] if cut else []}
@@ -261,14 +240,14 @@ class Charts:
 
 
 def build_charts(
-    styles: Mapping[str, RunStyle], sources: Mapping[str, ColumnDataSource], options: ChartOptions, zooms: Zooms
+    styles: Mapping[str, RunStyle], sources: Mapping[str, models.ColumnDataSource], options: ChartOptions, zooms: Zooms
 ) -> Charts:
     """Build the figures that show all runs, from their sources; where the user has zoomed, they stay zoomed."""
     x_range = data_range(x_axis(options), 0.015)
     x_range.tags = [x_range.id]
     described = race_charts(styles, options)
     plots = {name: _figure(chart, options, x_range, SMALL) for name, chart in described.items()}
-    stop = ColumnDataSource(dict(stop_table(options.gap_tolerance)))
+    stop = models.ColumnDataSource(dict(stop_table(options.gap_tolerance)))
     tables = {run_table(key): source for key, source in sources.items()} | {STOP: stop}
     marks = Marks(styles, options.x)
     charts = Charts(**plots, styles=styles, sources=tables, options=options, zooms=zooms, marks=marks)
@@ -280,8 +259,8 @@ def build_charts(
     for plot, column in zip(charts.figures, ANCHORED, strict=False):
         charts.anchors[column] = _anchor(plot)
     zooms.keep({"x": x_range, **{plot.name: plot.y_range for plot in charts.figures}})
-    charts.objective.js_on_change("tags", CustomJS(code=_RESET))
-    charts.gap.js_on_change("tags", CustomJS(code=_RESCALE))
+    charts.objective.js_on_change("tags", models.CustomJS(code=_RESET))
+    charts.gap.js_on_change("tags", models.CustomJS(code=_RESCALE))
     _link(charts.figures, options.theme)
     return charts
 
@@ -317,7 +296,7 @@ def _draw(charts: Charts, plot: figure, chart: Chart) -> None:
             renderers.append(plot.add_glyph(charts.sources[mark.table], glyph, name=name))
 
 
-def _glyphs(mark: Any, scale: float) -> list[Glyph]:
+def _glyphs(mark: Any, scale: float) -> list[models.Glyph]:
     """Return the glyphs of a line with its markers, or of a rule, scaled by a factor."""
     drawn: list[Mark] = [replace(mark, width=_times(mark.width, scale))]
     if isinstance(mark, LineMark) and mark.marker:
@@ -330,21 +309,21 @@ def _times(value: float | Column, scale: float) -> Any:
     """Return a number, or a column of numbers, scaled by a factor."""
     if not isinstance(value, Column):
         return value * scale
-    larger = CustomJSTransform(args={"scale": scale}, v_func="return Array.from(xs, (x) => scale * x)")
+    larger = models.CustomJSTransform(args={"scale": scale}, v_func="return Array.from(xs, (x) => scale * x)")
     return {"field": value.name, **({"transform": larger} if scale != 1.0 else {})}
 
 
-def _anchor(plot: figure) -> GlyphRenderer:
+def _anchor(plot: figure) -> models.GlyphRenderer:
     """Give the range of a figure without data initial ends."""
-    point = ColumnDataSource({"x": list(_BEGINNING), "y": list(_BEGINNING)})
-    return plot.add_glyph(point, Scatter(x="x", y="y", size=0, line_color=None, fill_color=None))
+    point = models.ColumnDataSource({"x": list(_BEGINNING), "y": list(_BEGINNING)})
+    return plot.add_glyph(point, models.Scatter(x="x", y="y", size=0, line_color=None, fill_color=None))
 
 
-def _figure(chart: Chart, options: ChartOptions, x_range: DataRange1d, height: int, left: int = 54) -> figure:
+def _figure(chart: Chart, options: ChartOptions, x_range: models.DataRange1d, height: int, left: int = 54) -> figure:
     theme = options.theme
     plot = chart_plot(chart, theme, height, x_range=x_range)
     plot.update(min_border_left=round(left * theme.scale), min_border_right=None, min_border_top=10)
-    plot.add_layout(Span(location=0, location_units="screen", dimension="width", line_color=theme.axis))
+    plot.add_layout(models.Span(location=0, location_units="screen", dimension="width", line_color=theme.axis))
     plot.axis.axis_label_standoff, plot.axis.major_tick_out = 6, 2
     style_ticks(plot.yaxis, chart.y, Y_TICKS)
     _style_x(plot, options)
@@ -353,7 +332,7 @@ def _figure(chart: Chart, options: ChartOptions, x_range: DataRange1d, height: i
 
 def _rescale(plot: figure, side: str, axis: Axis) -> None:
     """Give a side of a figure the scale of an axis, where it has another."""
-    scale, ticker = (LogScale, LogTicker) if axis.log else (LinearScale, BasicTicker)
+    scale, ticker = (models.LogScale, models.LogTicker) if axis.log else (models.LinearScale, models.BasicTicker)
     if not isinstance(getattr(plot, f"{side}_scale"), scale):
         setattr(plot, f"{side}_scale", scale())
         getattr(plot, f"{side}axis").ticker = ticker()
@@ -369,9 +348,9 @@ def _style_x(plot: figure, options: ChartOptions) -> None:
 
 def _link(plots: Sequence[figure], theme: Theme) -> None:
     """Give the figures one crosshair and a readout, and let a double click on one reset all of the race."""
-    hair = Span(dimension="height", line_color=theme.muted, line_width=1, line_dash=[3, 3])
-    reset = CustomJS(code=_RESET)
+    hair = models.Span(dimension="height", line_color=theme.muted, line_width=1, line_dash=[3, 3])
+    reset = models.CustomJS(code=_RESET)
     for plot in plots:
-        plot.add_tools(CrosshairTool(dimensions="height", overlay=hair))
+        plot.add_tools(models.CrosshairTool(dimensions="height", overlay=hair))
         plot.js_on_event("doubletap", reset)
     add_readout(plots, theme)

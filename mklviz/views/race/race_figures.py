@@ -153,7 +153,7 @@ class RaceFigures:
         with self._frozen():
             self.readings = Readings(self.drawn, self.options.log_x, self._sources)
             setup = FigureSetup.of(self.drawn.solvers, self.drawn.facts.signed, self.options.theme)
-            charts = self._build(setup, self.readings.sources)
+            charts = self._build(setup, {key: feed.source for key, feed in self.readings.feeds.items()})
             charts.set_hidden(self.hidden)
             charts.settle(self.readings.feeds)
             self._present(self.drawn, charts)
@@ -269,7 +269,9 @@ class RaceFigures:
     @property
     def squashed(self) -> bool:
         """Whether objectives lie too flat to be told apart, and the chart is not zoomed."""
-        return self.charts is not None and self.charts.may_turn and self.readings.squashed(self.hidden)
+        charts = self.charts
+        fit = charts is not None and charts.options.log_y and not charts.options.signed and not charts.zooms
+        return fit and self.readings.squashed(self.hidden)
 
     # -- what is new of them
 

@@ -85,9 +85,6 @@ def _across(solvers: int) -> int:
     return solvers if solvers <= 4 else 3
 
 
-# -- the page
-
-
 LARGE_CHARTS = {"Objective": "objective", "Gap": "gap", "Step size": "step", "Kernels in use": "active"}
 _WORDS = {"objective": "objective", "gap": "certified gap", "step": "step size", "active": "number of kernels in use"}
 _WORDS |= {"tolerance": "SVM tolerance"}
@@ -128,7 +125,10 @@ class RacePage:
         self._mark = self._words = ""  # on the figures, and in their place
         drawn = [*(self.panes[name] for name in _WORDS), self.weights.box]  # behind the covers
         self._stages = [_stage(*parts) for parts in zip(self.covers, drawn, strict=True)]
-        self._corner, self.figure_cards = corner, self._cards(corner)
+        self._corner, named = corner, zip(_WORDS, self._stages, strict=False)
+        self.figure_cards = {name: cards.card(self.titles[name], stage, css_classes=_ASIDE) for name, stage in named}
+        objective = self.figure_cards["objective"]  # which says above what it stands
+        objective.objects, objective.css_classes = [corner, *objective.objects], []
         self.show_tolerance(False)
         top = _top(chips, controls)
         figures = cards.grid(*self.figure_cards.values(), columns="1, 1fr")
@@ -138,13 +138,6 @@ class RacePage:
         table = cards.card(self.table, self.milestones, css_classes=_ASIDE)
         parts = (top, figures, self.precision, weights, table, cards.card(self.bars, css_classes=_ASIDE))
         self.root = pn.Column(*parts, self.slot, foot, margin=0, sizing_mode="stretch_width")
-
-    def _cards(self, corner: Any) -> dict[str, pn.Column]:
-        """Return the cards of the figures by name; the corner of the objective says above what it stands."""
-        named = zip(_WORDS, self._stages, strict=False)
-        drawn = {name: cards.card(self.titles[name], stage, css_classes=_ASIDE) for name, stage in named}
-        drawn["objective"].objects, drawn["objective"].css_classes = [corner, *drawn["objective"].objects], []
-        return drawn
 
     def enlarge(self, chosen: str, options: ChartOptions) -> None:
         """Give the figure chosen a row of its own, above the others; a box is as high as its figure will be."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from mklviz.contract import Iterate
 from mklviz.engine import Race
-from mklviz.engine.task import ProgressReport, Task
+from mklviz.engine.task import Task
 from mklviz.record import FINAL, Trace
 from mklviz.record.weights import Motion
 from mklviz.views.chart.axes import axis_end, counted
@@ -28,7 +28,7 @@ class Scores:
     """The test scores of the solutions shown; `score_of` is called in a thread, once for each of them."""
 
     def __init__(self, score_of: Score | None = None) -> None:
-        self.task = Task[float]()
+        self.task = Task[float | None]()
         self._score_of = score_of
         self._known: dict[object, float] = {}
         self._wanted: dict[str, Solution] = {}  # the solution asked for last, of each run; older ones are dropped
@@ -50,8 +50,9 @@ class Scores:
             solution = self._missing(race, states)
             if solution is not None:
                 key, step = solution
-                score_of = partial(_score, self._score_of, race.runs[key].trace[step])
-                self.task.ask(solution, score_of, f"The test score of {key} could not be computed")
+                score_of, iterate = self._score_of, race.runs[key].trace[step]
+                failed = f"The test score of {key} could not be computed"
+                self.task.ask(solution, lambda _report: score_of(iterate), failed)
         return news
 
     def _missing(self, race: Race, states: Sequence[str]) -> Solution | None:
@@ -62,14 +63,6 @@ class Scores:
             if state in FINAL and len(run.trace)
         ]
         return next((one for one in (*self._wanted.values(), *ended) if one not in self._known), None)
-
-
-def _score(score_of: Score, iterate: Iterate, report: ProgressReport) -> float:
-    score = score_of(iterate)
-    return math.nan if score is None else float(score)
-
-
-# -- text
 
 
 WORDS_EVERY = 0.5  # seconds between changes of text
@@ -95,24 +88,17 @@ class RaceText:
             return changed or in_a_step or self._written_at < sent_at
         return news.states or (not changed and self._written_at < sent_at)
 
-    def ask_for_scores(self, race: Race | None, states: Sequence[str]) -> bool:
-        """Have the runs that have ended scored; return whether there is a new score to write."""
-        return race is not None and self.scores.update(race, states)
-
     def write(self, race: Race | None, figures: RaceFigures, step: int | None, now: float) -> None:
         """Update all text, as of a step or the end."""
         self._written_at = now
-        if race is None:
-            self._write_nothing()
-            if figures.drawn is not None:
-                self._head_recording(figures)
-        else:
+        if race is not None:
             self._write_race(race, figures, step)
-
-    def _write_nothing(self) -> None:
+            return
         self._page.say_precision("")
         self._page.milestones.object = ""
         self._page.bars.param.update(items=[], spent={})
+        if figures.drawn is not None:
+            self._head_recording(figures)
 
     def _write_race(self, race: Race, figures: RaceFigures, step: int | None) -> None:
         page, readings, styles, hidden = self._page, figures.readings, figures.styles, figures.hidden

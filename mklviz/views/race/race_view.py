@@ -18,7 +18,7 @@ from mklviz.engine import Race, Run
 from mklviz.engine.kinds import ProblemFacts
 from mklviz.engine.race import entered
 from mklviz.recipe import Recipe
-from mklviz.record import FINAL, Trace
+from mklviz.record import FINAL
 from mklviz.record.bundle import recording
 from mklviz.views.chart.axes import X_AXES
 from mklviz.views.chart.race_charts import ChartOptions
@@ -109,16 +109,11 @@ class Playback:
             self._played += (now - self._at) * (self.pace or _FASTEST)
         self._at = now
         for key, whole in self._whole.items():
-            self._grow(self._grown[key], whole, int(self._played) + 1)
-
-    def _grow(self, grown: Trace, whole: Trace, steps: int) -> None:
-        for t in range(len(grown), min(steps, len(whole))):
-            grown.append(whole[t], whole.seconds_at(t), whole.split_at(t) or None)
-        if len(grown) == len(whole):
-            grown.status, grown.reason = whole.status, whole.reason
-
-
-# -- the view
+            grown = self._grown[key]
+            for t in range(len(grown), min(int(self._played) + 1, len(whole))):
+                grown.append(whole[t], whole.seconds_at(t), whole.split_at(t) or None)
+            if len(grown) == len(whole):
+                grown.status, grown.reason = whole.status, whole.reason
 
 
 PLAYED_EVERY = 0.5  # seconds between frames of a recording, whose painting takes time from what is being compiled
@@ -255,7 +250,7 @@ class RaceView(Rooted):
         self.figures.mark(self.cursor)
         self.long_runs.update(self.figures)
         self.figures.settle(states)
-        if self.text.ask_for_scores(self.race, states):
+        if self.race is not None and self.text.scores.update(self.race, states):
             self._write(now)
         if changed or now - self.frames.sent_at > IDLE_BEAT:
             self.figures.send(now)

@@ -8,7 +8,7 @@ painting grows with the length of a run. The last iterate of a run that does not
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bokeh.models import ColumnDataSource
@@ -55,9 +55,6 @@ class DrawnRuns:
         runs = race.runs
         solvers = {key: run.solver for key, run in runs.items()}
         return cls(race.traces, lambda: [run.status for run in runs.values()], race.facts, solvers)
-
-
-# -- what one run adds to its source at each tick
 
 
 Extent = tuple[float, float]
@@ -167,7 +164,9 @@ class RunFeed:
             return {column: [] for column in COLUMNS}
         columns = line_columns(self.trace, steps, self.reference)
         columns |= weight_columns(self.trace, steps, self.slots.slots)
-        self._note(columns["tolerance"])
+        if known := [value for value in columns["tolerance"] if math.isfinite(value)]:
+            low, high = self.tolerances or (math.inf, -math.inf)
+            self.tolerances = (min(low, *known), max(high, *known))
         self.largest = max(self.largest, *columns["top"])
         columns["top"] = [self.largest] * len(steps)  # including kernels and steps that are no longer drawn
         columns["mark"] = [
@@ -176,15 +175,6 @@ class RunFeed:
         if steps[-1] > 0:
             self.filled |= {name for name in ANCHORED if any(number > 0 for number in columns[name])}
         return columns
-
-    def _note(self, tolerances: Iterable[float]) -> None:
-        known = [value for value in tolerances if math.isfinite(value)]
-        if known:
-            low, high = self.tolerances or (math.inf, -math.inf)
-            self.tolerances = (min(low, *known), max(high, *known))
-
-
-# -- all runs of a race
 
 
 KERNELS_EVERY = 1.0  # seconds between changes of the kernels drawn in grey
@@ -218,10 +208,6 @@ class Readings:
             for i, (key, trace) in enumerate(self._traces.items())
         }
         self._push(states)  # figures that come with their data need no second drawing
-
-    @property
-    def sources(self) -> dict[str, ColumnDataSource]:
-        return {key: feed.source for key, feed in self.feeds.items()}
 
     @property
     def motions(self) -> dict[str, Motion]:

@@ -115,17 +115,12 @@ def result_rows(
         if at < 0 <= end:
             row |= {"status": "later"}
         elif at < end:
-            row |= {
-                "status": "past",
-                "result": result_at(trace, at),
-                "motion": trace.motion_at(at),
-                "score": score(key, at),
-            }
+            row |= {"status": "past", "result": result_at(trace, at)}
+            row |= {"motion": trace.motion_at(at), "score": score(key, at)}
         else:
             row |= {"status": state.status, "reason": trace.reason, "doing": state.doing}
-            row |= (
-                {"result": result_at(trace, end), "motion": motions[key], "score": score(key, end)} if end >= 0 else {}
-            )
+            if end >= 0:
+                row |= {"result": result_at(trace, end), "motion": motions[key], "score": score(key, end)}
         rows.append(ResultRow(**row))
     return rows
 
@@ -157,7 +152,20 @@ def status_html(status: str, reason: str = "", doing: str = "") -> str:
 
 def result_cells(result: RunResult | None, motion: Motion | None) -> tuple[str, ...]:
     """Return the texts of a row, from the iterations to what was undone."""
-    return *_bounds_facts(result), *_motion(motion)
+    bounds = (_DASH,) * 6
+    if result is not None:
+        bounds = (
+            f"{result.iterations:,}",
+            f"{result.svm_solves:,}",
+            _number(result.seconds, "{:,.2f} s"),
+            _number(result.objective, "{:,.5g}" if abs(result.objective) < 1000 else "{:,.1f}"),
+            share_text(result.gap) if abs(result.gap) < 1e-4 else _number(100 * result.gap, "{:,.2f} %"),
+            f"{result.active:,}",
+        )
+    if motion is None or not motion.steps:
+        return *bounds, _DASH, _DASH
+    moved = _number(motion.moved, "{:.2f}×" if motion.moved < 10 else "{:,.0f}×")
+    return *bounds, moved, f"{100 * motion.share_in_vain:.0f} %"
 
 
 def result_heads(noun: str) -> list[tuple[str, str]]:
@@ -232,7 +240,11 @@ def _ended_sentence(total: int, failed: int, stopped: int, trouble: str) -> str:
 
 def weights_pills(motion: Motion, enlarged: str = "", explained: bool = True) -> str:
     """Return as HTML what stands beside the name above the weights of a run: how far they are enlarged, the verdict."""
-    scale = f'<span class="pill scale" title="{_SCALE}">{_scale_word(enlarged)}</span>' if enlarged else ""
+    scale = ""
+    if enlarged:
+        word, times = enlarged.split()  # where type is large the first is left out
+        said = f'<span class="word-of-scale">{word}&nbsp;</span>{times}'
+        scale = f'<span class="pill scale" title="{_SCALE}">{said}</span>'
     verdict, why = motion.verdict, f' title="{_why(motion)}"' if explained else ""
     return scale + (f'<span class="pill {verdict}"{why}>{verdict}</span>' if verdict else "")
 
@@ -249,31 +261,6 @@ def _why(motion: Motion) -> str:
         f"This run {motion}. After the first fifth of the steps, {motion.late:.2g} full moves were undone;"
         f" {100 * motion.back:.0f} % of the movement was taken back by the very next step. {RULE}"
     )
-
-
-def _scale_word(enlarged: str) -> str:
-    """Return how far a figure is enlarged; where type is large, without the word that says so."""
-    word, times = enlarged.split()
-    return f'<span class="word-of-scale">{word}&nbsp;</span>{times}'
-
-
-def _bounds_facts(result: RunResult | None) -> tuple[str, ...]:
-    if result is None:
-        return (_DASH,) * 6
-    return (
-        f"{result.iterations:,}",
-        f"{result.svm_solves:,}",
-        _number(result.seconds, "{:,.2f} s"),
-        _number(result.objective, "{:,.5g}" if abs(result.objective) < 1000 else "{:,.1f}"),
-        share_text(result.gap) if abs(result.gap) < 1e-4 else _number(100 * result.gap, "{:,.2f} %"),
-        f"{result.active:,}",
-    )
-
-
-def _motion(motion: Motion | None) -> tuple[str, str]:
-    if motion is None or not motion.steps:
-        return _DASH, _DASH
-    return _number(motion.moved, "{:.2f}×" if motion.moved < 10 else "{:,.0f}×"), f"{100 * motion.share_in_vain:.0f} %"
 
 
 def _number(value: float, pattern: str) -> str:

@@ -108,8 +108,11 @@ class RaceHistory:
         if not begun or race.size > self.most_bytes:
             return None
         same = next((other for other in self.races if begun[0] in other.begun), None)
-        if same is not None:
-            return self._extend(same, race)
+        if same is not None:  # such as one that a branch has joined
+            if len(begun) <= len(same.begun):
+                return None
+            same.traces = race.traces
+            return same
         self._added += 1
         race.name = one_line(f"{self._added}. {name}", MOST_NAME)
         self.races.append(race)
@@ -117,13 +120,6 @@ class RaceHistory:
         while len(self.races) > MOST or sum(other.size for other in self.races) > self.most_bytes:
             del self.races[0]
         return race
-
-    def _extend(self, old: KeptRace, new: KeptRace) -> KeptRace | None:
-        """Add the new runs of a race that is here already, such as a branch; return None where there are none."""
-        if len(new.begun) <= len(old.begun):
-            return None
-        old.traces = new.traces
-        return old
 
     def forget(self, race: KeptRace) -> None:
         if race in self.races:

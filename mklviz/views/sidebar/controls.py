@@ -104,7 +104,7 @@ STATES = ("empty", "preparing", "running", "paused", "finished")
 PACES = {"full speed": 0.0, "50 steps/s": 50.0, "10 steps/s": 10.0, "2 steps/s": 2.0, "1 step/s": 1.0}
 _RESET = "Clear the curves; seed and settings stay"
 _HELP = "Space run/pause · S step · X stop · ? keys"
-_USABLE = {  # the buttons that mean something in each state
+USABLE = {  # the buttons that mean something in each state
     "empty": ("run", "step"),
     "preparing": ("stop",),
     "running": ("pause", "step", "stop", "reset"),
@@ -148,7 +148,7 @@ class RunPanel:
     def usable(self, state: str, blocked: str = "") -> set[str]:
         """Return the names of the commands that can be used."""
         beginning = ("run", "step") if blocked and state in ("empty", "finished") else ()
-        return set(_USABLE[state]) - set(beginning)
+        return set(USABLE[state]) - set(beginning)
 
     def show(self, state: str, blocked: str = "", hint: str = "") -> None:
         """Enable what can be used in one of `STATES`; below stands why a race is `blocked`, and otherwise `hint`."""

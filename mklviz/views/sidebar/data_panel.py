@@ -188,16 +188,13 @@ class DataPanel(Section):
             self.tested,
             f"Trained on {card.n_samples - tested:,}, tested on {tested:,}, as the data say." if tested else "",
         )
-        with batch_call_watchers(self):  # other data may bring other classes: both make one change
-            self._offer_classes(card.classes if card.task == "multiclass" else ())
-            self.touched()
-
-    def _offer_classes(self, classes: Sequence[str]) -> None:
-        """Let the user set one class against the rest, where there are more than two."""
+        classes = card.classes if card.task == "multiclass" else ()
         offered = {_ALL_AT_ONCE: "", **{f"{name} against the rest": name for name in classes}}
-        if offered != self.positive.options:
-            self.positive.param.update(options=offered, value="")
         self.positive.visible = bool(classes)
+        with batch_call_watchers(self):  # other data may bring other classes: both make one change
+            if offered != self.positive.options:
+                self.positive.param.update(options=offered, value="")
+            self.touched()
 
     def _draw_seed(self, *_: Any) -> None:
         self.seed.set(int(np.random.default_rng().integers(1, 10_000)))

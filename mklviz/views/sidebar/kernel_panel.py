@@ -41,10 +41,9 @@ ABOUT_APPROXIMATE = (
 )
 
 
-class Precision(Section):
+class Precision(Touched):
     """Chooses whether kernels are exact, or approximated by landmarks."""
 
-    title = "Precision"
     applicable = param.Boolean(default=True, doc="Whether the kernels are of a kind that can be approximated")
 
     def __init__(self) -> None:

@@ -9,14 +9,14 @@ import param
 
 from mklviz.contract import Solver
 from mklviz.engine import ProblemSize, kind_of, solver_classes, why_not
-from mklviz.engine.registry import style_of
 from mklviz.errors import ProblemError
 from mklviz.kernels.interface import Access
 from mklviz.problem import Loss, Problem, Regularizer
 from mklviz.recipe import Recipe, SolverChoice
 from mklviz.recipe.parsing import bounded, optional, show_number, whole
 from mklviz.views.form import Button, Chip, Expander, FormRow, Group, Heading, Reasons, Select, Switch
-from mklviz.views.look.palette import DARK, LIGHT, readable
+from mklviz.views.look.palette import LIGHT, theme_for
+from mklviz.views.look.styles import own_style
 from mklviz.views.sidebar.controls import Section, Touched, ValueField, note, say
 from mklviz.views.sidebar.problem_panel import example
 
@@ -117,14 +117,14 @@ class SolverPanel(Section):
 
     def __init__(self) -> None:
         super().__init__()
-        self._dark, self._follows_list = False, False
+        self._theme, self._follows_list = LIGHT, False
         self._example: Problem | None = None
         self._impossible = ""  # why there is no problem of the kind chosen
         self.entries: list[EntryEditor] = []
         self._switched_off: dict[str, list[SolverChoice]] = {}  # with their options, for when they are on again
         self.chips = {name: self._chip(solver) for name, solver in solver_classes().items()}
         self.why_not = note()
-        self.drop = Button(self.drop_unfit, label="Remove unfit solvers", visible=False)
+        self.drop = Button(lambda *_: self._show(self._fit), label="Remove unfit solvers", visible=False)
         self.advice = note()
         self.others = Reasons(visible=False)
         self.options = Expander(title="Options of each solver")
@@ -147,14 +147,7 @@ class SolverPanel(Section):
                 raise ProblemError(reason)
         return {"solvers": chosen}
 
-    def suit(
-        self,
-        loss: Loss,
-        regularizer: Regularizer,
-        combination: str = "sum",
-        access: Access = "matrix",
-        weighted: bool = False,
-    ) -> None:
+    def suit(self, loss: Loss, regularizer: Regularizer, combination: str, access: Access, weighted: bool) -> None:
         """Offer only the solvers that can solve problems of this kind, and say why not the others."""
         self._impossible = ""
         try:
@@ -185,9 +178,9 @@ class SolverPanel(Section):
 
     def set_dark(self, dark: bool) -> None:
         """Use the solvers' colours for dark or light pages."""
-        self._dark = dark
+        self._theme = theme_for(dark)
         for name, chip in self.chips.items():
-            chip.colour = self._colour(solver_classes()[name])
+            chip.colour = own_style(solver_classes()[name], "", self._theme).colour
 
     def _reason(self, solver: Solver) -> str:
         if self._impossible or self._example is None:
@@ -195,13 +188,10 @@ class SolverPanel(Section):
         return why_not(solver, self._example)
 
     def _chip(self, solver: type[Solver]) -> Chip:
-        chip = Chip(label=solver.label, description=_paper(solver), colour=self._colour(solver))
+        colour = own_style(solver, "", self._theme).colour
+        chip = Chip(label=solver.label, description=_paper(solver), colour=colour)
         chip.param.watch(lambda event, name=solver.name_: self._switched(name, event.new), "value")
         return chip
-
-    def _colour(self, solver: type[Solver]) -> str:
-        theme, style = DARK if self._dark else LIGHT, style_of(solver)
-        return readable(style.colour_dark if self._dark else style.colour, theme.card)
 
     def _switched(self, name: str, on: bool) -> None:
         if self._follows_list:
@@ -229,9 +219,10 @@ class SolverPanel(Section):
         after = self.entries.index(entry) + 1
         self._show([*self.entries[:after], self._editor(entry.choice), *self.entries[after:]])
 
-    def drop_unfit(self, *_: Any) -> None:
-        """Take all solvers out of the race that cannot solve the problem chosen."""
-        self._show([entry for entry in self.entries if not self._reason(entry.solver)])
+    @property
+    def _fit(self) -> list[EntryEditor]:
+        """The entries that can solve the problem chosen."""
+        return [entry for entry in self.entries if not self._reason(entry.solver)]
 
     def remove(self, entry: EntryEditor) -> None:
         """Take one entry out of the race."""

@@ -193,14 +193,10 @@ class RunningSweeps:
         self._run: SweepRun | None = None
 
     def begin(self, run: SweepRun) -> None:
-        """Start a sweep; raise `MklvizError` while another goes on. One that is paused keeps nobody waiting."""
-        self._go_on(run, run.start)
+        """Start a sweep, or go on with one that was paused; raise `MklvizError` while another goes on.
 
-    def resume(self, run: SweepRun) -> None:
-        """Go on with a sweep that was paused; raise `MklvizError` while another goes on."""
-        self._go_on(run, run.resume)
-
-    def _go_on(self, run: SweepRun, go: Callable[[], None]) -> None:
+        One that is paused keeps nobody waiting.
+        """
         with self._lock:
             if self._run is not None and self._run is not run and self._run.status == "running":
                 raise MklvizError(
@@ -208,7 +204,7 @@ class RunningSweeps:
                     " ended."
                 )
             self._run = run
-            go()
+            (run.resume if run.status == "paused" else run.start)()
 
 
 RUNNING_SWEEPS = RunningSweeps()

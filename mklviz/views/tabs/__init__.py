@@ -43,11 +43,11 @@ class Tab(cards.Rooted):
     title: ClassVar[str]
     order: ClassVar[int]
     race_view: RaceView | None = None
+    _session: Session  # from the first `follow` on, before which nothing else is called
 
     def __init__(self) -> None:
         super().__init__()
         self.shown = True
-        self._session: Session | None = None
 
     @classmethod
     def supports(cls, session: Session) -> str:
@@ -68,8 +68,7 @@ class Tab(cards.Rooted):
 
     def press(self, key: str) -> None:
         """Do what a key does on the page of the session."""
-        if self._session is not None:
-            self._session.press(key)
+        self._session.press(key)
 
     def close(self) -> None:
         """The session is over: stop all background work."""

@@ -23,7 +23,6 @@ from mklviz.views.look.cards import legend
 from mklviz.views.look.palette import Theme
 from mklviz.views.model.lab_charts import bar_table, bars_chart, curve_tables, curves_chart
 from mklviz.views.race.results import weights_heading
-from mklviz.views.tabs import Tab
 
 HIGH = 264  # pixels of a chart
 MOST_BARS = 12
@@ -32,13 +31,9 @@ NOTE = "This is a recording of “{title}”. Press Run for your own."
 WIDE = 360  # pixels of a chart before it is fitted to the page: as wide as a phone
 
 
-def preview_of(kind: type[Tab], scenario: str, theme: Theme) -> str:
-    """Return what a tab shows of the recording of a scenario, as HTML; "" where it shows nothing of it."""
-    return _figure(kind.preview, scenario, theme)
-
-
 @cache
-def _figure(preview: Callable[[LessonRuns], str], scenario: str, theme: Theme) -> str:
+def preview_of(preview: Callable[[LessonRuns], str], scenario: str, theme: Theme) -> str:
+    """Return the `preview` of a tab of the recording of a scenario, as HTML; "" where it shows nothing of it."""
     runs = recorded_runs(scenario, theme)
     drawn = "" if runs is None else preview(runs)
     note = escape(NOTE.format(title=load_scenario(scenario).title))

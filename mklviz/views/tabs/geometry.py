@@ -164,8 +164,7 @@ class Geometry(FigureTab):
         super().__init__()
         self.bar, self.map, self.segment = CursorBar(self.frames), MapCard(), SegmentCard()
         self.curve = CurveCard(margin=(8, 0))
-        self.map.on_pick = lambda weights: "" if self._session is None else begin_at(self._session, weights)
-        self.frames.heartbeat.on_step_key(self.bar.press)
+        self.map.on_pick = lambda weights: begin_at(self._session, weights)
         self._shown: tuple[Race | None, Theme | None, tuple[int, ...]] = (None, None, ())
         self._offered_at = -1
         wide = {"sizing_mode": "stretch_width", "max_width": SLICE, "margin": (3, 12, 9, 0), "stylesheets": [_FIELD]}
@@ -216,7 +215,7 @@ class Geometry(FigureTab):
         on_segment = len(kernels) == 2
         self.segment.root.visible, self.map.root.visible = on_segment, not on_segment
         self.model.visible = race is not None and len(kernels) == 3 and cuts_known(race)
-        self.pins.visible = race is not None and _sliced(race) and race.facts.m > 3
+        self.pins.visible = race is not None and race.facts.on_simplex and race.facts.m > 3
         hidden = self.map if on_segment else self.segment
         hidden.clear()
         self.curve.show(race if on_segment else None, session.theme)
@@ -225,45 +224,38 @@ class Geometry(FigureTab):
             self.segment.clear()
             self._shown = None, None, ()  # shown as soon as there is something
             return
-        styles, on_page = race_styles(race, session.theme), self._on_page
+        plots = [figure.plot for figure in (*self.segment.figures.values(), self.map.figure)]
+        styles, on_page = race_styles(race, session.theme), is_on_page(plots)
         if on_segment:
             self.segment.show(race, styles, session.theme, kernels)
         else:
             self.map.show(race, styles, session.theme, kernels, self.model.value)
-        if on_page:
+        if on_page:  # which has to be sent those that take the place of others
             self.frames.send(monotonic(), figures=True)
-
-    @property
-    def _on_page(self) -> bool:
-        """Whether the figures are on a page, which has to be sent those that take their place."""
-        plots = [figure.plot for figure in self.segment.figures.values()]
-        plots += [self.map.figure.plot] if self.map.figure is not None else []
-        return is_on_page(plots)
 
     @property
     def kernels(self) -> tuple[int, ...]:
         """Two or three kernels whose slice is shown; none for the plane of all."""
-        race = None if self._session is None else self._session.race
-        if race is None or not _sliced(race):
+        race = self._session.race
+        if race is None or not race.facts.on_simplex:  # a slice is a triangle or a segment where weights sum to one
             return ()
         if race.facts.m <= 3:
             return tuple(range(race.facts.m))
         return tuple(self.pins.value) if len(self.pins.value) in (2, 3) else ()
 
     def _pin(self, *_: Any) -> None:
-        if self._session is not None and self._session.race is self._shown[0] and self.kernels != self._shown[2]:
+        if self._session.race is self._shown[0] and self.kernels != self._shown[2]:
             self._show(self._session)
 
     def _show_race(self, race: Race) -> None:
-        if self._session is not None:
-            self._session.show(self._session.recipe, self._session.prepared, race)
+        self._session.show(self._session.recipe, self._session.prepared, race)
 
     # -- what has happened
 
     def tick(self, now: float) -> None:
         """Draw what is new, if it is visible."""
         session = self._session
-        if not self.shown or session is None:
+        if not self.shown:
             for card in (self.map, self.segment):
                 card.survey.rest()
             return
@@ -295,8 +287,3 @@ class Geometry(FigureTab):
         self.bar.set_playing(False)
         self.map.close()
         self.segment.clear()
-
-
-def _sliced(race: Race) -> bool:
-    """Whether kernels share one weight, so that a slice is a triangle or a segment."""
-    return race.facts.on_simplex

@@ -61,7 +61,6 @@ class Model(FigureTab):
     def __init__(self) -> None:
         super().__init__()
         self.bar = CursorBar(self.frames)
-        self.frames.heartbeat.on_step_key(self.bar.press)
         self._shown: tuple[Race | None, Theme | None] = (None, None)
         self._cursor: int | None = None  # where it was at the last tick
         self._moved_at = 0.0
@@ -105,7 +104,7 @@ class Model(FigureTab):
     def _subject(self) -> tuple[tuple[Race, str, int, Theme], Subject] | None:
         """Return the subject to show with a key that identifies it, in which its step is; None if there is nothing."""
         session = self._session
-        if session is None or session.race is None or self.supports(session):
+        if session.race is None or self.supports(session):
             return None
         key, trace = self.run.value, session.traces.get(self.run.value)
         if trace is None or not len(trace):
@@ -127,7 +126,7 @@ class Model(FigureTab):
     def tick(self, now: float) -> None:
         """Show computed figures, and begin the next ones that are due and visible."""
         session = self._session
-        if not self.shown or session is None:
+        if not self.shown:
             return
         self.bar.tick(now)
         moment = monotonic()
@@ -137,7 +136,8 @@ class Model(FigureTab):
         working = [card for card in self.cards if card.working]
         with self.frames.in_order():
             fresh, drawn = [card.update() for card in working], self.points.update()
-        if self._on_page and (drawn or any(not card.working for card in working)):
+        on_page = is_on_page([plot for card in self.cards for plot in card.figures])
+        if on_page and (drawn or any(not card.working for card in working)):
             self.frames.send(moment, figures=drawn or any(fresh))
         if not any(card.task.working for card in self.cards):
             self._begin(session, moment, moves)
@@ -176,11 +176,6 @@ class Model(FigureTab):
         ]
         if due:
             min(due, key=lambda card: card.begun_at).begin(key, subject)
-
-    @property
-    def _on_page(self) -> bool:
-        plots = [plot for card in self.cards for plot in card.figures]
-        return is_on_page(plots)
 
     def close(self) -> None:
         self.bar.set_playing(False)

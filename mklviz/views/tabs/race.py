@@ -118,7 +118,9 @@ class EquivalenceCard(EndedCard[list[Solved]]):
     def _draw(self) -> None:
         small = bool(self.mapped) and self.mapped[0].problem.m <= MOST_KERNELS
         self.check.visible = small and not self.task.working
-        self.table.object = _table(self.mapped, self.solved) if self.mapped else ""
+        rows = (_row(m, self.solved[k] if k < len(self.solved) else None) for k, m in enumerate(self.mapped))
+        table = table_html("Problems with the same solution", _HEADS, rows, "results formulations")
+        self.table.object = table if self.mapped else ""
 
 
 def _carry_over(problem: Problem, final: Iterate, report: ProgressReport) -> list[Mapped]:
@@ -156,12 +158,6 @@ def _none(race: Race | None) -> str:
         f"The {label} is not a function of one norm of the functions' lengths, so no other formulation here has the"
         " same solution."
     )
-
-
-def _table(mapped: Sequence[Mapped], solved: Sequence[Solved]) -> str:
-    """Return the problems as an HTML table."""
-    rows = (_row(m, solved[k] if k < len(solved) else None) for k, m in enumerate(mapped))
-    return table_html("Problems with the same solution", _HEADS, rows, "results formulations")
 
 
 def _row(mapped: Mapped, solved: Solved | None) -> str:

@@ -19,8 +19,7 @@ from mklviz.record.bundle import bundle_bytes, read_bundle
 from mklviz.record.store import Store
 from mklviz.views.form import Alert, Button, File, Form, FormRow, Group, Heading, Note, Select, Switch, TextBox
 from mklviz.views.form.inputs import follow
-from mklviz.views.history.past_race import ORDERS, STATES, FoundRaces, PastRace, Sought
-from mklviz.views.history.race_list import RaceList, RaceWords
+from mklviz.views.history.past_race import ORDERS, STATES, FoundRaces, PastRace, RaceList, RaceWords, Sought
 from mklviz.views.host.panel_setup import with_page_locked
 from mklviz.views.look import cards
 from mklviz.views.session.session import KeptRace, Session, difference, overlaid, shared_recipe
@@ -102,7 +101,7 @@ class Runs(Tab):
 
     def follow(self, session: Session) -> None:
         """List the races that the session may see."""
-        if self._session is None:
+        if self.listed.session is None:
             follow(self.keep, session, "keeps")
         self._session = self.listed.session = session
         self.store = self.words.store = session.store
@@ -111,7 +110,7 @@ class Runs(Tab):
 
     def tick(self, now: float) -> None:
         """List what is new, while the tab is seen."""
-        if self._session is None or not self.shown:
+        if not self.shown:
             return
         trouble = self.store.trouble
         shown = self.trouble.visible and self.trouble.object == trouble  # of what was just tried
@@ -124,8 +123,6 @@ class Runs(Tab):
         self.listed.look(sought)
 
     def _list(self) -> None:
-        if self._session is None:
-            return
         races = self.listed
         self.search.helper_text = races.fault
         lessons = {"all lessons": "", **races.lessons}
@@ -154,15 +151,11 @@ class Runs(Tab):
     # -- what is done with them
 
     def _act(self, what: str, key: str) -> None:
-        if what == "pin":
-            self._pin(key)
-            return
-        self.list.chosen = [key]
-        self.open.clicks += 1
-
-    def _pin(self, key: str) -> None:
         race = next((race for race in self.listed.races if race.id == key), None)
-        if race is not None and key not in self.listed.in_memory:
+        if what == "open":
+            self.list.chosen = [key]
+            self.open.clicks += 1
+        elif race is not None and key not in self.listed.in_memory:
             self._try(lambda: self.store.describe(key, pinned=not race.first.pinned))
 
     def _traces(self, race: PastRace) -> Mapping[str, Trace]:
@@ -193,14 +186,14 @@ class Runs(Tab):
         apart = difference(traces.values())
         if apart:
             raise MklvizError(apart)
-        opens = None if self._session is None else self._session.on_open
+        opens = self._session.on_open
         self._say_wrong(opens(traces, stored) if opens is not None else _FOLLOWS)
 
     def _repeat(self, *_: Any) -> None:
         """Run the recipe of the race chosen once more."""
         traces = self._try(lambda: self._traces(self.chosen[0])) or {}
         recipe = shared_recipe(traces.values())
-        repeats = None if self._session is None else self._session.on_repeat
+        repeats = self._session.on_repeat
         if recipe is None:
             self._say_wrong("This race was recorded without its data and kernels: it cannot be repeated.")
         elif repeats is None:
@@ -210,17 +203,14 @@ class Runs(Tab):
 
     def _pin_behind(self, *_: Any) -> None:
         """Draw the races chosen in grey behind the one shown, or take them off again."""
-        session = self._session
-        if session is None:
-            return
         for race in self.chosen:
-            there = next((pinned for pinned in session.pinned if pinned.stored == race.id), None)
+            there = next((pinned for pinned in self._session.pinned if pinned.stored == race.id), None)
             if there is not None:
-                session.unpin(there)
+                self._session.unpin(there)
                 continue
             traces = self._try(partial(self._traces, race))
             if traces:
-                self._say_wrong(session.pin(KeptRace(race.name, traces, race.id)))
+                self._say_wrong(self._session.pin(KeptRace(race.name, traces, race.id)))
 
     def _export(self, *_: Any) -> None:
         """Let the browser save a file of the races chosen."""
@@ -236,11 +226,11 @@ class Runs(Tab):
 
     def _delete(self, *_: Any) -> None:
         """Delete the races chosen; it can be undone."""
-        session, gone = self._session, []
+        gone = []
         for race in self.chosen:
             kept = self.listed.in_memory.get(race.id)
-            if kept is not None and session is not None:
-                session.race_history.forget(kept)
+            if kept is not None:
+                self._session.race_history.forget(kept)
             elif self._try(partial(self._deleted_one, race.id)):
                 gone.append(race.id)
         self.list.chosen = []
@@ -297,7 +287,7 @@ class Runs(Tab):
     def _take(self, name: str, traces: Mapping[str, Trace], keys: list[str]) -> None:
         """Open the runs of a file; several races are listed, for one to be chosen."""
         self._say_wrong("")
-        if not keys and self._session is not None:
+        if not keys:
             self._session.race_history.add(name, traces)
         self.look()
         if len(keys) > 1:

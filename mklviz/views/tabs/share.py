@@ -95,9 +95,9 @@ class Share(Tab):
 
     def _tell_link(self) -> None:
         session = self._session
-        untold = _FOLLOWS if session is None or session.link is None else session.missing
+        untold = _FOLLOWS if session.link is None else session.missing
         self.link.visible = self._opening.visible = not untold
-        if session is None or session.link is None or untold:
+        if session.link is None or untold:
             self._note.object = untold
             return
         own = session.recipe is not None and session.recipe.data.own
@@ -107,9 +107,7 @@ class Share(Tab):
 
     def _making(self, task: Task[tuple[str, bytes]], ending: str) -> Callable[..., None]:
         def begin(_event: Any) -> None:
-            session = self._session
-            if session is not None:
-                task.ask(object(), lambda _report: race_file(ending, session), "The file could not be made")
+            task.ask(object(), lambda _report: race_file(ending, self._session), "The file could not be made")
 
         return begin
 

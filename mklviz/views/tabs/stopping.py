@@ -123,7 +123,7 @@ class Stopping(FigureTab):
     def tick(self, now: float) -> None:
         """Show finished replays, and replay the current choice."""
         session = self._session
-        if not self.shown or session is None:
+        if not self.shown:
             return
         self._offer(session)
         traces = self._offered.get(self.race.value, {})
@@ -158,7 +158,7 @@ class Stopping(FigureTab):
         score = ""
         if self.race.value == SHOWN and session.prepared is not None:
             score = "Test R²" if session.fits_numbers else "Test accuracy"
-        table = replay_table(judgement.replays, judgement.traces, self._styles, score, judgement.silent)
+        table = replay_table(judgement, self._styles, score)
         unscored = "" if score else '<p class="why">Only the race shown has held-out samples.</p>'
         proved = judgement.reference
         unproved = "" if proved else '<p class="why">No run has a lower bound: the optimum may lie lower.</p>'
@@ -179,25 +179,23 @@ _HEADS = (
 )
 
 
-def replay_table(
-    replays: Mapping[str, Replay],
-    traces: Mapping[str, Trace],
-    styles: Mapping[str, RunStyle],
-    score_name: str,
-    silent: frozenset[str] = frozenset(),
-) -> str:
-    """Return where each run would have stopped, as HTML; `silent` runs do not report what the rule looks at."""
+def replay_table(judgement: Judgement, styles: Mapping[str, RunStyle], score_name: str) -> str:
+    """Return where each run would have stopped, as HTML."""
     heads = [*_HEADS, (score_name, "On samples that were held out")] if score_name else list(_HEADS)
     columns = [("Solver", ""), ("Stops", ""), ("SVM solves", ""), ("CPU seconds", ""), *heads, *heads]
     groups = "".join(
         f'<th scope="colgroup" colspan="{len(heads)}">{what}</th>' for what in ("Last iterate", "Best iterate so far")
     )
-    rows = (_row(replays[key], traces[key], styles[key], score_name, key in silent) for key in replays)
+    rows = (
+        _row(replay, judgement.traces[key], styles[key], score_name, key in judgement.silent)
+        for key, replay in judgement.replays.items()
+    )
     above = f'<tr><td colspan="4"></td>{groups}</tr>'
     return table_html("Where each run would have stopped", columns, rows, f"results replays of-{len(heads)}", above)
 
 
 def _row(replay: Replay, trace: Trace, style: RunStyle, score_name: str, silent: bool) -> str:
+    """Return the row of a run; a `silent` one does not report what the rule looks at."""
     first, end = trace.first_step, trace.last_step
     if silent:
         when = "not reported"

@@ -9,8 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import panel as pn
-
 from mklviz.engine.task import ProgressReport, Task
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS, usable_cores
@@ -52,6 +50,7 @@ class SweepTab(FigureTab):
     def __init__(self) -> None:
         super().__init__()
         self._table: SweepTable | None = None
+        self._followed = False  # whether it has a session yet
         self._looked_at = self._drawn_at = 0.0
         self._choice: tuple[Any, ...] = ()  # of what is compared
         self.plan: SweepPlan | None = None
@@ -79,14 +78,11 @@ class SweepTab(FigureTab):
         self._downloads = Form(compared, self._progress)
         self._came = cards.card(cards.html(cards.title("What came of it")), self._words, self._downloads)
         self.form.param.watch(self._plan, "sweep")
-        self.root = self._laid_out()
-
-    def _laid_out(self) -> pn.Column:
         about = cards.html(cards.heading("Sweep", _ABOUT))
         buttons = FormRow(self.workers, self.start, self.pause, self.stop, self.take, wrap=True)
         parts = (self.form.body, buttons, self.trouble, self.status, self.bar, self.failed)
         head = cards.card(about, Form(*parts, margin=(8, 0, 0, 0)))
-        return cards.column(head, self._came, self.results, self.frames.heartbeat)
+        self.root = cards.column(head, self._came, self.results, self.frames.heartbeat)
 
     @classmethod
     def supports(cls, session: Session) -> str:
@@ -97,27 +93,22 @@ class SweepTab(FigureTab):
 
     def follow(self, session: Session) -> None:
         """Take over the colours, and at first the recipe."""
-        first, self._session = self._session is None, session
-        if first and self.run is None:
+        self._session = session
+        if not self._followed and self.run is None:
             self._load()
+        self._followed = True
 
     @property
     def run(self) -> SweepRun | None:
         """The sweep under way, or the last."""
-        return None if self._session is None else self._session.sweep
-
-    def _turn_to(self, run: SweepRun | None) -> None:
-        if self._session is not None:
-            self._session.sweep = run
+        return self._session.sweep
 
     def _load(self, *_: Any) -> None:
         """Sweep over splits of the recipe of the controls, or else of the race."""
         session = self._session
-        recipe = (
-            None if session is None else (session.chosen() if session.chosen is not None else None) or session.recipe
-        )
+        recipe = session.chosen() if session.chosen is not None else None
         try:
-            self.form.load(recipe or Recipe())
+            self.form.load(recipe or session.recipe or Recipe())
         except MklvizError as error:
             say(self.trouble, str(error))
 
@@ -130,8 +121,7 @@ class SweepTab(FigureTab):
 
     def _plan(self, *_: Any) -> None:
         """Look up what is known of another sweep."""
-        self.plan = self._table = None
-        self._turn_to(None)
+        self.plan = self._table = self._session.sweep = None
         say(self.trouble, "")
         say(self.status, "")
         self.failed.visible = self.bar.visible = False
@@ -140,13 +130,12 @@ class SweepTab(FigureTab):
         if sweep is None:
             self.planning.forget()
             return
-        if self._session is not None:
-            store, failed = self._session.store, "The sweep could not be planned"
-            self.planning.ask(sweep, lambda _report: plan_of(sweep, store), failed, "Counting the runs.")
+        store, failed = self._session.store, "The sweep could not be planned"
+        self.planning.ask(sweep, lambda _report: plan_of(sweep, store), failed, "Counting the runs.")
 
     def _start(self, *_: Any) -> None:
         sweep: Sweep | None = self.form.sweep
-        if sweep is None or self.plan is None or self.under_way or self._session is None:
+        if sweep is None or self.plan is None or self.under_way:
             return
         say(self.trouble, "")
         begun = partial(self._begun, sweep, self.workers.value, self._session.store)
@@ -165,7 +154,10 @@ class SweepTab(FigureTab):
             return
         say(self.trouble, "")
         try:
-            (partial(self.running.resume, self.run) if self.run.status == "paused" else self.run.pause)()
+            if self.run.status == "paused":
+                self.running.begin(self.run)
+            else:
+                self.run.pause()
             self._look(self.run)
         except MklvizError as error:
             say(self.trouble, str(error))
@@ -184,17 +176,14 @@ class SweepTab(FigureTab):
         self.pause.param.update(visible=under_way and self.run is not None, label="Resume" if paused else "Pause")
         self.stop.visible = under_way
 
-    def _take_over(self, run: SweepRun) -> None:
-        """Go on with the sweep that the page had before it was reloaded."""
-        self.form.show(run.sweep)
-        self._turn_to(run)
-
     # -- while it goes on
 
     def tick(self, now: float) -> None:
         """Show how far the sweep is, and what has come of it so far."""
-        if self.run is not None and self.run.sweep is not self.form.sweep:
-            self._take_over(self.run)
+        if self.run is not None and self.run.sweep is not self.form.sweep:  # of before the page was reloaded
+            run = self.run
+            self.form.show(run.sweep)
+            self._session.sweep = run
         if self.planning.ended:
             self._planned()
         if self.starting.ended:
@@ -217,7 +206,7 @@ class SweepTab(FigureTab):
         self._offer()
 
     def _started(self) -> None:
-        self._turn_to(self.starting.take())
+        self._session.sweep = self.starting.take()
         say(self.trouble, self.starting.fault)
         self._offer()
 
@@ -246,7 +235,7 @@ class SweepTab(FigureTab):
     def _compare(self, now: float) -> None:
         """Draw the results of what has finished, now and then while it goes on."""
         session, table = self._session, self._table
-        if session is None or table is None:
+        if table is None:
             self._show(SweepResults(""))
             return
         if not len(table):
@@ -285,9 +274,8 @@ class SweepTab(FigureTab):
 
     async def show_race(self, *_: Any) -> None:
         """Show the race chosen in all tabs."""
-        session, table = self._session, self._table
-        opens = None if session is None else session.on_open
-        if session is None or opens is None or table is None:
+        session, table, opens = self._session, self._table, self._session.on_open
+        if opens is None or table is None:
             return
         try:
             traces, stored = await asyncio.to_thread(race_of, table, self.race.value, session.store)

@@ -20,7 +20,6 @@ class Timeline(Tab):
         super().__init__()
         self.view, self.branch = RaceView(), BranchCard()
         self.bar = CursorBar(self.view.frames)
-        self.view.heartbeat.on_step_key(self.bar.press)
         self.view.drag_cursor(self.bar.go_to, anywhere=True)
         self.root = cards.column(self.bar, self.branch, self.view)
 

@@ -126,20 +126,18 @@ class YourMix(FigureTab):
 
     def tick(self, now: float) -> None:
         """Draw what is new, where it can be seen."""
-        if not self.shown or self._session is None or self.mixer is None:
+        if not self.shown or self.mixer is None:
             return
         self._look()
-        self._compare(self._session)
-        drawn = tuple(len(trace) for trace in self._session.traces.values())
-        if drawn != self._drawn and self.sync.ready([self.figure.plot]):
-            self._drawn = drawn
-            with self.frames.in_order():
+        session = self._session
+        if session.race is None or not self.sync.ready([self.figure.plot]):
+            return
+        drawn = tuple(len(trace) for trace in session.traces.values())
+        with self.frames.in_order():
+            self.boundaries.update(session.traces, race_styles(session.race, session.theme))
+            if drawn != self._drawn:
+                self._drawn = drawn
                 self._draw()
-
-    def _compare(self, session: Session) -> None:
-        if session.race is not None and self._theme is not None and self.sync.ready([self.figure.plot]):
-            with self.frames.in_order():
-                self.boundaries.update(session.traces, race_styles(session.race, self._theme))
 
     def _look(self) -> bool:
         """Draw the mix if it is solved; return whether nothing is awaited any more."""
@@ -159,7 +157,7 @@ class YourMix(FigureTab):
 
     def _draw(self) -> None:
         session, mixer = self._session, self.mixer
-        if session is None or mixer is None or self._theme is None or session.race is None:
+        if mixer is None or self._theme is None or session.race is None:
             return
         traces = {key: trace for key, trace in session.traces.items() if len(trace)}
         mine = None if self.mix is None else above(self.mix.iterate.objective, traces)
@@ -172,7 +170,6 @@ class YourMix(FigureTab):
             self.score.object = self._score_words(self.mix, mine, standing(mine, traces))
 
     def _score_words(self, mix: Mix, mine: float, standing: str) -> str:
-        assert self._session is not None
         prepared, score = self._session.prepared, mix.score
         text = f"{score:.3f}" if prepared.test.task == "regression" else f"{100 * score:.1f} %"
         test = f", {prepared.score_label} {text}" if np.isfinite(score) else ""
