@@ -39,7 +39,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.mark.full
 def test_a_model_of_a_table_predicts_others_whatever_their_order_of_columns_and_says_how_right_it_is(
-    file: Path, capsys: pytest.CaptureFixture[str]
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model, new, out = (str(file.with_name(name)) for name in ("model.skops", "new.csv", "out.csv"))
     words = ["fit", str(file), "--target", "kind", "--kernels", KERNELS, "--loss", "logistic", "--out", model]
@@ -58,6 +58,9 @@ def test_a_model_of_a_table_predicts_others_whatever_their_order_of_columns_and_
     assert ((shares[:, 1] > 0.5) == (written["predicted kind"] == "yes")).all()
     table.drop(columns="kind").to_csv(new, index=False)
     assert main(["predict", model, new]) == 0  # into the output
+    assert list(pd.read_csv(io.StringIO(capsys.readouterr().out))["predicted kind"]) == list(written["predicted kind"])
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(Path(new).read_bytes())))
+    assert main(["predict", model, "-"]) == 0
     assert list(pd.read_csv(io.StringIO(capsys.readouterr().out))["predicted kind"]) == list(written["predicted kind"])
 
 

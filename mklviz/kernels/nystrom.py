@@ -189,7 +189,7 @@ class NystromBank:
     @one_blas_thread()  # whatever else runs meanwhile: kernels are the same bit for bit
     def build(
         cls,
-        X: ArrayLike | str | os.PathLike[str],
+        X: ArrayLike | str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
         families: Sequence[KernelFamily],
         landmarks: int = 200,
         choice: str = "kmeans++",
@@ -205,10 +205,11 @@ class NystromBank:
 
         Parameters
         ----------
-        X : (n, d) array, or path
+        X : (n, d) array, path, or list of paths
             Samples, standardized as a rule. They may be more than memory holds: a memory-mapped array, a Dask array,
-            or the path of a .npy or Parquet file. With a Dask array and a ``distributed.Client``, the factors stand in
-            the memory of the cluster's workers, in single precision, whatever their size.
+            or the paths of .npy or Parquet files, one below the other. With a Dask array and a
+            ``distributed.Client``, the factors stand in the memory of the cluster's workers, in single precision,
+            whatever their size.
         families : sequence of KernelFamily
         landmarks : int
             At most so many per family and subset of features; all kernels of a family on one subset share them.
@@ -435,6 +436,12 @@ class NystromCross(Cross):
             stop = min(start + BLOCK, len(self))
             out[start:stop] = self._coordinates(every, start, stop) @ u
         return out.reshape(len(self), *signed.shape[1:])
+
+    def features(self, weights: Array) -> Array:
+        """Return coordinates of the new points whose inner products are K_d, (n_new, r), of kernels with weight."""
+        roots = np.sqrt(self.part.spread(weights))
+        used = np.repeat(roots > 0.0, np.diff(self.part.maps.starts))
+        return self._coordinates(roots, 0, len(self))[:, used]
 
     def _coordinates(self, weights: Array, start: int, stop: int) -> Array:
         """Return ``z(x) diag(w)`` for the new points from `start` to `stop`."""
