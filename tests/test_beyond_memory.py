@@ -111,6 +111,8 @@ def test_samples_are_read_from_mapped_arrays_npy_and_parquet_files_and_dask_arra
 
     dask = pytest.importorskip("dask.array")
     np.testing.assert_array_equal(bank(dask.from_array(X, chunks=(70, 2))).factors(np.ones(12))[0], asked)
+    frames = pytest.importorskip("dask.dataframe")
+    assert bank(frames.read_parquet(tmp_path / "x.parquet", columns=[*columns])).names == read.names
 
 
 @pytest.mark.parametrize("name", ["missing.npy", "text.csv"])

@@ -53,7 +53,8 @@ def test_a_classifier_finds_what_solve_finds() -> None:
     X, y = data()
     bank = mv.KernelBank.build(X, FAMILIES, "diagonal")
     problem = mv.Problem(bank, y, mv.Hinge(C=10.0))
-    trace, found = mv.solve(problem, gap=1e-2), fitted()
+    trace, found = mv.solve(problem, "auto", gap=1e-2), fitted()
+    assert mv.path(problem, "auto", C=[1.0]).label == mv.path(problem, C=[1.0]).label
     np.testing.assert_array_equal(found.weights_, trace.best.weights)
     assert found.kernel_names_ == list(bank.names)
     assert found.n_iter_ == len(trace)
@@ -563,6 +564,8 @@ def test_features_of_the_learned_kernel_serve_what_is_linear() -> None:
     assert found.best_score_ > 0.5
     with pytest.raises(ValueError, match=r"No solver can follow this problem: .* not for the one-class loss"):
         mv.MKLTransformer(mv.MKLOneClass(WORDS)).fit(X)
+    with pytest.raises(KernelError, match="learns weights, not SVC"):
+        mv.MKLTransformer(SVC()).fit(X, y)
     with pytest.raises(KernelError, match="Exact and precomputed kernels have no features"):
         mv.MKLTransformer(mv.MKLClassifier(WORDS, approximation=None)).fit(X, y)
 

@@ -44,6 +44,7 @@ class Visitor:
         self._socket: WebSocketClientConnection
         self._sent = self.messages = 0
         self._token = ""
+        self._parts: list[Any] = []  # of the message that is being read
         self.document: Any = None
         self._heart = self._pulse = ""  # the models whose acknowledgements and signs of life the server waits for
 
@@ -118,13 +119,12 @@ class Visitor:
             await self._socket.write_message(json.dumps(part))
 
     async def _read(self) -> tuple[str, str]:
-        """Return the kind and the content of the next message."""
-        header = json.loads(await self._part())
-        await self._part()
-        content = await self._part()
-        for _ in range(2 * header.get("num_buffers", 0)):
-            await self._part()
-        return header["msgtype"], str(content)
+        """Return the kind and the content of the next message; one whose reading was cut short is read on."""
+        parts = self._parts
+        while len(parts) < 3 or len(parts) < 3 + 2 * json.loads(parts[0]).get("num_buffers", 0):
+            parts.append(await self._part())
+        self._parts = []
+        return json.loads(parts[0])["msgtype"], str(parts[2])
 
     async def _part(self) -> Any:
         part = await self._socket.read_message()

@@ -244,12 +244,12 @@ class NystromBank:
         check_memory(max_bytes)
         if not (is_whole(seed) and seed >= 0):
             raise KernelError(f"seed must be a whole number, 0 or more, but {seed!r} was given.")
-        X = dask_table(X) if is_dask(X) else X
+        named, X = X, dask_table(X) if is_dask(X) else X
         client = client_for(X)
         blocks = None if client is None or not is_dask(X) else blocks_of(client, X)
         given, feature_names = mapped_points(X, folder, feature_names, blocks)
         points = check_points(given)
-        labels = feature_labels(feature_names, points.shape[1], given)
+        labels = feature_labels(feature_names, points.shape[1], named)
         _, size, what = cls._size(len(points), points.shape[1], families, approximation, max_bytes, labels)
         away = size > max_bytes or client is not None
         if away and client is None:

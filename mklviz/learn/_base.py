@@ -208,10 +208,10 @@ class MKLEstimator(CallbackSupportMixin, BaseEstimator):
         """Return the solver to take."""
         if isinstance(self.solver, Solver):
             return self.solver
-        if self.solver is None or self.solver == AUTO:
-            return make_solver(recommend(problem), seed=seed)
         if not isinstance(self.solver, str):
             raise ProblemError(f'A solver is given by name, "spg", or made by make_solver, not as {self.solver!r:.80}.')
+        if self.solver == AUTO:
+            return make_solver(recommend(problem), seed=seed)
         chosen = read_solvers(self.solver)
         if len(chosen) != 1:
             raise ProblemError(f"An estimator has one solver, but {self.solver!r} names {len(chosen)}.")

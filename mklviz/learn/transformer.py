@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import get_tags
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
+from mklviz.errors import KernelError
 from mklviz.kernels import KernelFamily, Nystrom
 from mklviz.kernels.evaluation.checks import check_points, feature_labels, read_families, refuse_if_too_large
 from mklviz.kernels.interface import dense, refuse_masked
@@ -171,14 +172,16 @@ class MKLTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if self.estimator_.approximation == AUTO:
             self.estimator_.set_params(approximation=Nystrom())
         self.estimator_.fit(X, y, sample_weight=sample_weight)
-        self.__dict__.pop("feature_names_in_", None)
-        known = ("n_features_in_", "feature_names_in_")
-        self.__dict__.update({name: vars(self.estimator_)[name] for name in known if name in vars(self.estimator_)})
+        validate_data(self, X, skip_check_array=True)  # keeps the features' number and names
         self._n_features_out = self.estimator_._function.features(np.empty((0, self.n_features_in_))).shape[1]
         return self
 
     def _asked(self) -> Any:
-        return MKLClassifier("gauss@all+each") if self.estimator is None else clone(self.estimator)
+        if self.estimator is None:
+            return MKLClassifier("gauss@all+each")
+        if not isinstance(self.estimator, MKLEstimator):
+            raise KernelError(f'MKLClassifier("gauss:1,4") and the like learns weights, not {self.estimator!r:.80}.')
+        return clone(self.estimator)
 
     def transform(self, X: Any) -> Array:
         """Return the features of points `X`, (n, r): those of the kernels that have weight."""
