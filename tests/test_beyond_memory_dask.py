@@ -26,7 +26,7 @@ from mklviz.kernels.evaluation import grams
 from mklviz.kernels.evaluation.nystrom import NystromBuilder
 from mklviz.kernels.storage import passes
 from mklviz.kernels.storage.packed import PackedBlock
-from mklviz.learn import MKLClassifier, _banks
+from mklviz.learn import MKLClassifier
 from mklviz.problem import Hinge, Logistic, Loss, Problem, Simplex, Squared
 from mklviz.sweeps.dask_cluster import import_distributed, workers_of
 
@@ -205,6 +205,7 @@ def test_the_command_line_solves_on_the_workers_and_finds_the_same_optimum(
     assert ("add --nystrom" in capsys.readouterr().err) != dask
 
 
+@pytest.mark.usefixtures("fifty_exact")
 def test_an_estimator_keeps_the_factors_of_a_dask_array_on_the_workers(
     client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -216,7 +217,6 @@ def test_an_estimator_keeps_the_factors_of_a_dask_array_on_the_workers(
     assert len(there) == 1
     np.testing.assert_allclose(model.decision_function(LAZY), here.decision_function(X), atol=1e-4)
     pandas, _ = pytest.importorskip("pandas"), pytest.importorskip("skops.io")
-    monkeypatch.setattr(_banks, "MOST_EXACT", N // 2)
     table, kept = str(tmp_path / "x.csv"), str(tmp_path / "x.skops")
     pandas.DataFrame({**{f"c{j}": X[:, j] for j in range(3)}, "class": Y}).to_csv(table, index=False)
     with pytest.warns(UserWarning, match="kernels are approximated"):

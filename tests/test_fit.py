@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import pickle
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -39,7 +41,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.mark.full
 def test_a_model_of_a_table_predicts_others_whatever_their_order_of_columns_and_says_how_right_it_is(
-    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model, new, out = (str(file.with_name(name)) for name in ("model.skops", "new.csv", "out.csv"))
     words = ["fit", str(file), "--target", "kind", "--kernels", KERNELS, "--loss", "logistic", "--out", model]
@@ -59,9 +61,9 @@ def test_a_model_of_a_table_predicts_others_whatever_their_order_of_columns_and_
     table.drop(columns="kind").to_csv(new, index=False)
     assert main(["predict", model, new]) == 0  # into the output
     assert list(pd.read_csv(io.StringIO(capsys.readouterr().out))["predicted kind"]) == list(written["predicted kind"])
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(Path(new).read_bytes())))
-    assert main(["predict", model, "-"]) == 0
-    assert list(pd.read_csv(io.StringIO(capsys.readouterr().out))["predicted kind"]) == list(written["predicted kind"])
+    command = [sys.executable, "-m", "mklviz", "predict", model, "-"]
+    piped = subprocess.run(command, input=Path(new).read_bytes(), capture_output=True, check=True).stdout
+    assert list(pd.read_csv(io.BytesIO(piped))["predicted kind"]) == list(written["predicted kind"])
 
 
 def test_numbers_are_predicted_in_their_own_unit(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -292,12 +292,6 @@ def test_a_fit_that_comes_to_its_limit_warns() -> None:
         mv.MKLClassifier(WORDS, solver="spg", max_iter=1, tol=1e-9).fit(*data())
 
 
-@pytest.fixture
-def fifty_exact(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let kernels be approximated on more than fifty samples."""
-    monkeypatch.setattr(_banks, "MOST_EXACT", 50)
-
-
 @pytest.mark.usefixtures("fifty_exact")
 @pytest.mark.parametrize("between", ["nothing", "a pipeline", "a search"])
 def test_warnings_point_to_the_line_of_whoever_fits(between: str) -> None:
@@ -615,9 +609,8 @@ def test_pictures_take_estimators() -> None:
         mv.plot.weights(mv.MKLClassifier())
 
 
-def test_samples_so_many_that_kernels_are_approximated_leave_them_exact_where_no_solver_could_follow(
-    fifty_exact: None,
-) -> None:
+@pytest.mark.usefixtures("fifty_exact")
+def test_many_samples_leave_kernels_exact_where_no_solver_follows_approximate_ones() -> None:
     X, _ = data()
     model = mv.MKLOneClass("gauss:1").fit(X)
     assert not model.notes_
