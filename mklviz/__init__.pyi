@@ -51,6 +51,7 @@ from .learn import MKLClassifierCV as MKLClassifierCV
 from .learn import MKLOneClass as MKLOneClass
 from .learn import MKLRegressor as MKLRegressor
 from .learn import MKLRegressorCV as MKLRegressorCV
+from .learn import MKLTransformer as MKLTransformer
 from .problem import BlockL1 as BlockL1
 from .problem import BlockPower as BlockPower
 from .problem import CustomRegularizer as CustomRegularizer

@@ -62,6 +62,12 @@ def streamed_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def fifty_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let estimators approximate kernels on more than fifty samples."""
+    monkeypatch.setattr("mklviz.learn._banks.MOST_EXACT", 50)
+
+
+@pytest.fixture
 def without(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Let a package be missing, as far as `import` and `find_spec` can tell."""
     return lambda name: monkeypatch.setitem(sys.modules, name, None)

@@ -87,11 +87,22 @@ def test_samples_are_read_from_mapped_arrays_npy_and_parquet_files_and_dask_arra
     single = bank(tmp_path / "single.npy").factors(np.ones(12))[0]
     np.testing.assert_array_equal(single, bank(X.astype(np.float32)).factors(np.ones(12))[0])
 
+    np.save(tmp_path / "first.npy", X[:100])
+    np.save(tmp_path / "rest.npy", X[100:])
+    several = [tmp_path / "first.npy", str(tmp_path / "rest.npy")]
+    np.testing.assert_array_equal(bank(several).factors(np.ones(12))[0], asked)
+    np.save(tmp_path / "narrow.npy", X[:, :2])
+    with pytest.raises(KernelError, match=r"must have the same columns, but they have \[3, 2\]"):
+        bank([tmp_path / "x.npy", tmp_path / "narrow.npy"])
+
     pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     columns = {f"c{j}": X[:, j] for j in range(FEATURES)}
     parquet.write_table(pyarrow.table({**columns, "label": ["a"] * N}), tmp_path / "x.parquet", row_group_size=50)
     read = bank(tmp_path / "x.parquet", feature_names=[*columns])
     np.testing.assert_array_equal(read.factors(np.ones(12))[0], asked)
+    parquet.write_table(pyarrow.table({name: column[100:] for name, column in columns.items()}), tmp_path / "y.parquet")
+    both = bank((tmp_path / "first.npy", tmp_path / "y.parquet"))
+    np.testing.assert_array_equal(both.factors(np.ones(12))[0], asked)
     assert any("c2" in name for name in read.names)
     with pytest.raises(KernelError, match=r"The column 'label' of x.parquet holds no numbers"):
         bank(tmp_path / "x.parquet")
@@ -100,6 +111,8 @@ def test_samples_are_read_from_mapped_arrays_npy_and_parquet_files_and_dask_arra
 
     dask = pytest.importorskip("dask.array")
     np.testing.assert_array_equal(bank(dask.from_array(X, chunks=(70, 2))).factors(np.ones(12))[0], asked)
+    frames = pytest.importorskip("dask.dataframe")
+    assert bank(frames.read_parquet(tmp_path / "x.parquet", columns=[*columns])).names == read.names
 
 
 @pytest.mark.parametrize("name", ["missing.npy", "text.csv"])

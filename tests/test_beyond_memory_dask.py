@@ -199,10 +199,15 @@ def test_the_command_line_solves_on_the_workers_and_finds_the_same_optimum(
     assert ("on a Dask cluster" in said) == dask
     assert there["runs"][0]["objective"] == pytest.approx(here["runs"][0]["objective"], rel=1e-5)
     assert there["runs"][0]["score"] == here["runs"][0]["score"]
+    path = ["path", *words[1:7], "--vary", "C=1,3", "--solver", "spg", *(["--nystrom", "12"] if dask else [])]
+    code = main([*path, "--dask", client.scheduler.address])
+    assert (code == 0) == dask
+    assert ("add --nystrom" in capsys.readouterr().err) != dask
 
 
+@pytest.mark.usefixtures("fifty_exact")
 def test_an_estimator_keeps_the_factors_of_a_dask_array_on_the_workers(
-    client: Any, monkeypatch: pytest.MonkeyPatch
+    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there: list[Any] = []
     build_there = NystromBuilder.build_there
@@ -211,6 +216,13 @@ def test_an_estimator_keeps_the_factors_of_a_dask_array_on_the_workers(
     here = MKLClassifier("gauss:0.5,1,4@all", approximation=Nystrom()).fit(X, Y)
     assert len(there) == 1
     np.testing.assert_allclose(model.decision_function(LAZY), here.decision_function(X), atol=1e-4)
+    pandas, _ = pytest.importorskip("pandas"), pytest.importorskip("skops.io")
+    table, kept = str(tmp_path / "x.csv"), str(tmp_path / "x.skops")
+    pandas.DataFrame({**{f"c{j}": X[:, j] for j in range(3)}, "class": Y}).to_csv(table, index=False)
+    with pytest.warns(UserWarning, match="kernels are approximated"):
+        assert main(["fit", table, "--kernels", "gauss:1", "--out", kept, "--dask", client.scheduler.address]) == 0
+    assert len(there) == 2
+    assert main(["predict", kept, table, "--out", str(tmp_path / "said.csv")]) == 0
 
 
 def test_the_command_line_says_how_a_cluster_is_started(capsys: pytest.CaptureFixture[str]) -> None:

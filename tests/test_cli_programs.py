@@ -32,6 +32,7 @@ from mklviz.problem import Problem, loss_families, regularizer_families
 from mklviz.quoting import cell
 from mklviz.record.store import open_store, reset
 from mklviz.record.summary import write_csv
+from mklviz.reproduce.claims import all_claims
 from mklviz.scenarios import scenarios
 from mklviz.sweeps import Sweep
 
@@ -298,6 +299,11 @@ def test_names_are_offered_after_their_options(tmp_path: object) -> None:
         ("--scenario", scenarios()),
     ):
         assert set(offered("run", option, "", folder=folder)) == set(known), option
+    assert set(offered("reproduce", "", folder=folder)) >= {*all_claims()}
+    assert set(offered("fit", "--solver", "", folder=folder)) == set(mv.available_solvers())
+    Path(folder, "mine.csv").touch()
+    for words in (("run", "--html"), ("fit",), ("check",), ("lessons", "check"), ("desktop",), ("serve", "--lessons")):
+        assert "mine.csv" in offered(*words, "", folder=folder), words
     assert offered("run", "--data", "son") == ["sonar"]
     assert offered("run", "--C", "") == []
     assert set(offered("completion", "")) >= set(NAMED)

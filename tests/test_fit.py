@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import pickle
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -59,6 +61,9 @@ def test_a_model_of_a_table_predicts_others_whatever_their_order_of_columns_and_
     table.drop(columns="kind").to_csv(new, index=False)
     assert main(["predict", model, new]) == 0  # into the output
     assert list(pd.read_csv(io.StringIO(capsys.readouterr().out))["predicted kind"]) == list(written["predicted kind"])
+    command = [sys.executable, "-m", "mklviz", "predict", model, "-"]
+    piped = subprocess.run(command, input=Path(new).read_bytes(), capture_output=True, check=True).stdout
+    assert list(pd.read_csv(io.BytesIO(piped))["predicted kind"]) == list(written["predicted kind"])
 
 
 def test_numbers_are_predicted_in_their_own_unit(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,7 +26,7 @@ from sklearn.linear_model import LogisticRegressionCV
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 
 import mklviz as mv
 from mklviz.contract import ACTIVE_WEIGHT
@@ -53,7 +53,8 @@ def test_a_classifier_finds_what_solve_finds() -> None:
     X, y = data()
     bank = mv.KernelBank.build(X, FAMILIES, "diagonal")
     problem = mv.Problem(bank, y, mv.Hinge(C=10.0))
-    trace, found = mv.solve(problem, gap=1e-2), fitted()
+    trace, found = mv.solve(problem, "auto", gap=1e-2), fitted()
+    assert mv.path(problem, "auto", C=[1.0]).label == mv.path(problem, C=[1.0]).label
     np.testing.assert_array_equal(found.weights_, trace.best.weights)
     assert found.kernel_names_ == list(bank.names)
     assert found.n_iter_ == len(trace)
@@ -121,14 +122,16 @@ def test_approximate_kernels_are_pickled_too(approximation: Any) -> None:
 
 
 @pytest.mark.full
-def test_files_of_skops_need_trust_in_the_estimator_alone() -> None:
+@pytest.mark.parametrize("landmarks", [None, 20])
+def test_files_of_skops_need_trust_in_the_estimator_alone(landmarks: int | None) -> None:
     io = pytest.importorskip("skops.io", reason="skops is not installed, which the extra “test” brings")
-    X, _ = data()
-    written = io.dumps(fitted())
+    X, y = data()
+    model = mv.MKLClassifier(WORDS, C=10.0, approximation=landmarks and mv.Nystrom(landmarks)).fit(X, y)
+    written = io.dumps(model.set_params(approximation="auto"))  # as it is where samples are too many for exact kernels
     assert io.get_untrusted_types(data=written) == ["mklviz.learn.classifier.MKLClassifier"]
     again = io.loads(written, trusted=["mklviz.learn.classifier.MKLClassifier"])
-    np.testing.assert_array_equal(again.decision_function(X), fitted().decision_function(X))
-    assert again.trace_.reason == fitted().trace_.reason
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    assert again.trace_.reason == model.trace_.reason
 
 
 def test_several_classes_are_named_as_they_were_given() -> None:
@@ -251,6 +254,8 @@ def test_matrices_one_after_the_other_are_refused_with_a_way_out() -> None:
     with pytest.raises(KernelError, match=r"2 matrices were given: numpy\.stack\(matrices, axis=-1\)"):
         mv.MKLClassifier("precomputed").fit(grams, y)
     assert len(mv.MKLClassifier("precomputed").fit(np.stack(grams, axis=-1), y).weights_) == 2
+    with pytest.raises(KernelError, match='for kernel values: kernels="precomputed"'):
+        mv.MKLClassifier().fit(np.stack(grams, axis=-1), y)
 
 
 def test_a_kernel_to_which_no_two_samples_are_alike_is_told() -> None:
@@ -285,12 +290,6 @@ def test_a_warm_start_begins_where_the_last_fit_ended() -> None:
 def test_a_fit_that_comes_to_its_limit_warns() -> None:
     with pytest.warns(ConvergenceWarning, match="Raise max_iter or tol"):
         mv.MKLClassifier(WORDS, solver="spg", max_iter=1, tol=1e-9).fit(*data())
-
-
-@pytest.fixture
-def fifty_exact(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let kernels be approximated on more than fifty samples."""
-    monkeypatch.setattr(_banks, "MOST_EXACT", 50)
 
 
 @pytest.mark.usefixtures("fifty_exact")
@@ -545,6 +544,26 @@ def test_the_learned_kernel_of_precomputed_kernels_takes_their_values() -> None:
         _ = model.support_vectors_
 
 
+def test_features_of_the_learned_kernel_serve_what_is_linear() -> None:
+    X, y = data()
+    learner = mv.MKLClassifier(WORDS, approximation=mv.Nystrom(30))
+    model = make_pipeline(StandardScaler(), mv.MKLTransformer(learner), LinearSVC(loss="hinge", tol=1e-8)).fit(X, y)
+    scaled, weighed = model[0].transform(X), model[1]
+    np.testing.assert_allclose(
+        weighed.transform(scaled) @ weighed.transform(scaled).T, weighed.estimator_.kernel(scaled)
+    )
+    assert np.mean(model.predict(X) == weighed.estimator_.predict(scaled)) > 0.95  # another intercept, and a gap
+    assert len(weighed.get_feature_names_out()) == model[-1].n_features_in_
+    found = GridSearchCV(model, {"mkltransformer__estimator__kernels": ["gauss:1", "poly:1"]}, cv=2).fit(X, y)
+    assert found.best_score_ > 0.5
+    with pytest.raises(ValueError, match=r"No solver can follow this problem: .* not for the one-class loss"):
+        mv.MKLTransformer(mv.MKLOneClass(WORDS)).fit(X)
+    with pytest.raises(KernelError, match="learns weights, not SVC"):
+        mv.MKLTransformer(SVC()).fit(X, y)
+    with pytest.raises(KernelError, match="Exact and precomputed kernels have no features"):
+        mv.MKLTransformer(mv.MKLClassifier(WORDS, approximation=None)).fit(X, y)
+
+
 def test_support_vectors_are_told_as_in_an_svm() -> None:
     X, y = data()
     model = fitted()
@@ -569,6 +588,8 @@ def test_parts_of_kernels_sum_to_decisions_and_shares_to_one_and_to_the_score() 
     # the product measure of a joint linear model (Dupre la Tour et al. 2022), where the mean is zero
     split = [part @ (2.0 * target - predicted) / (target @ target) for part in regressor.decision_parts(X)]
     np.testing.assert_allclose(regressor.kernel_shares(X, target), split)
+    for other in (pd.Series(target, index=np.arange(len(X))[::-1]), target[:, None]):
+        np.testing.assert_allclose(regressor.kernel_shares(X, other), split)
     rest = regressor.intercept_[0] * (2.0 * target - predicted).sum() / (target @ target)
     assert sum(split) + rest == pytest.approx(regressor.score(X, target))
     codes = (X[:, 0] > 0.0).astype(int) + (X[:, 1] > 0.0)
@@ -588,6 +609,25 @@ def test_pictures_take_estimators() -> None:
         mv.plot.weights(mv.MKLClassifier())
 
 
+@pytest.mark.usefixtures("fifty_exact")
+def test_many_samples_leave_kernels_exact_where_no_solver_follows_approximate_ones() -> None:
+    X, _ = data()
+    model = mv.MKLOneClass("gauss:1").fit(X)
+    assert not model.notes_
+    np.testing.assert_array_equal(model.predict(X), mv.MKLOneClass("gauss:1", approximation=None).fit(X).predict(X))
+
+
+def test_a_class_that_a_fold_lacks_is_learned_from_the_other_folds() -> None:
+    X, y = data("iris", 150)
+    rare = np.where(np.arange(150) == 7, 9, np.unique(y, return_inverse=True)[1] % 2)  # one sample of the third class
+    folds = KFold(3)
+    found = mv.MKLClassifierCV("gauss:1", Cs=[1.0], cv=folds).fit(X, rare)
+    grid = GridSearchCV(mv.MKLClassifier("gauss:1"), {"C": [1.0]}, cv=folds).fit(X, rare)
+    assert found.best_score_ == grid.best_score_
+    assert found.classes_.tolist() == [0, 1, 9]
+    assert found.best_estimator_.predict(X).shape == (150,)
+
+
 @pytest.mark.parametrize("kernels", ["linear", "poly:2", "gauss:1,2@all+each", [RBF(2.0), "linear"]])
 def test_sparse_tables_are_learned_as_dense_ones(kernels: Any) -> None:
     X, y = data()
@@ -597,6 +637,8 @@ def test_sparse_tables_are_learned_as_dense_ones(kernels: Any) -> None:
     np.testing.assert_array_equal(model.decision_function(csr_array(X)), same.decision_function(X))
     transformer = mv.KernelTransformer(kernels)
     np.testing.assert_array_equal(transformer.fit_transform(csr_array(X)), transformer.fit_transform(X))
+    np.testing.assert_array_equal(model.kernel(csr_array(X), csr_array(X[:3])), same.kernel(X, X[:3]))
+    assert mv.KernelBank.build(csr_array(X), kernels).names == mv.KernelBank.build(X, kernels).names
 
 
 def test_functions_and_kernels_of_scikit_learn_are_kernels_also_beside_words() -> None:
@@ -611,6 +653,8 @@ def test_functions_and_kernels_of_scikit_learn_are_kernels_also_beside_words() -
     np.testing.assert_array_equal(mixed.decision_function(X), same.decision_function(X))
     wide = RBF(np.full(X.shape[1], 2.0))  # one length for each column
     assert mv.MKLClassifier(wide).fit(X, y).score(X, y) > 0.6
+    with pytest.raises(KernelError, match="lambda could not be computed between tables of points"):
+        mv.MKLClassifier(lambda left, right: float(left @ right)).fit(X, y)
     found = GridSearchCV(mv.MKLClassifier(), {"kernels": ["gauss:1", RBF(2.0), [RBF(1.0), "poly:1"]]}, cv=3).fit(X, y)
     assert len(found.cv_results_["params"]) == 3
     assert found.best_estimator_.score(X, y) > 0.5

@@ -26,6 +26,7 @@ OTHERS = [
     mv.MKLClassifierCV(WIDE, Cs=[0.1, 1.0], cv=2),
     mv.MKLRegressorCV(FEW, Cs=[0.1, 1.0], cv=3),
     mv.MKLClassifier(FEW, loss="logistic"),
+    mv.MKLTransformer(mv.MKLClassifier(FEW)),
 ]
 # compares two solutions to a relative 1e-7: the least gap that doubles can prove, 1e-13, leaves its root, 3e-7, in a
 # function of hundreds of kernels, so that even another order of the samples shows; that of three is far more exact

@@ -369,6 +369,8 @@ def test_the_command_line_answers_from_stored_runs_and_names_what_there_is(
     assert main([*words, "--json"]) == 0
     (entry,) = json.loads(capsys.readouterr().out)["claims"]
     assert (entry["verdict"], entry["missing"]) == (UNKNOWN, 960)
+    assert main(["reproduce", "spg-figure-1-below", "--no-store"]) == 0  # which no run could test
+    assert UNTESTABLE in capsys.readouterr().out
     assert main(["reproduce", "level-table-2-slip"]) == 2
     assert "level-table-2-silp" in capsys.readouterr().err
     assert main(["claims", "--all"]) == 0

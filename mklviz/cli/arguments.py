@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -194,6 +195,23 @@ def code_of(runs: Iterable[Trace | MemberOutcome], recipe: Recipe, complete: boo
     if "failed" in ends:
         return FAILED
     return SHORT_OF_GAP if "limit" in ends and recipe.goal is not None else 0
+
+
+@contextmanager
+def cluster_of(arguments: argparse.Namespace) -> Iterator[Any]:
+    """Yield a client of the Dask cluster that --dask names, None without; one that has no worker is waited for."""
+    if not arguments.dask:
+        yield None
+        return
+    from mklviz.sweeps.dask_cluster import DaskCluster, workers_of
+
+    with DaskCluster(arguments.dask).connected() as client:
+        if not workers_of(client):
+            what = (
+                f"The Dask cluster has no worker yet, which is waited for: “dask worker {arguments.dask}” starts one."
+            )
+            print(f"mklviz: {one_line(what)}", file=sys.stderr)
+        yield client
 
 
 # -- which store a command line is about

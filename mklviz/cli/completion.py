@@ -7,6 +7,7 @@ reads the text for bash, by its own bashcompinit.
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +18,10 @@ _NAMED = {
     "data": "mklviz.datasets",
     "loss": "mklviz.problem.losses",
     "regularizer": "mklviz.problem.regularizers",
+    "solver": "mklviz.solvers",
     "solvers": "mklviz.solvers",
 }
-_WRITTEN = {"csv", "parquet", "save", "output", "json", "plot", "out"}
-_FILES = {"data", "where", "store", "files", "folders", "model", "test", *_WRITTEN}
+_FILES = ("FILE", "TABLE", "MODEL")  # in what `--help` calls a value
 
 
 @dataclass(frozen=True)
@@ -61,18 +62,23 @@ def _below(parser: argparse.ArgumentParser) -> list[argparse._SubParsersAction[a
 
 
 def _option(action: argparse.Action) -> _Option:
-    takes = action.nargs != 0
+    takes, package = action.nargs != 0, Path(__file__).parents[1]
     values: tuple[str, ...] = tuple(action.choices or ())
     if takes and action.dest in _NAMED:
         values = tuple(names(_NAMED[action.dest]))
         if action.dest == "data":  # whose tables are files beside the modules
-            tables = (file.name for file in Path(__file__).parents[1].joinpath("datasets", "tables").glob("*.csv*"))
+            tables = (file.name for file in package.joinpath("datasets", "tables").glob("*.csv*"))
             values = tuple(
                 sorted({*(name.replace("-", "_") for name in values), *(n.partition(".")[0] for n in tables)})
             )
     elif takes and action.dest == "scenario":  # which are read and not imported: that takes a second
-        values = tuple(sorted(file.stem for file in Path(__file__).parents[1].joinpath("scenarios").glob("*.md")))
-    return _Option(tuple(action.option_strings), action.help or "", takes, values, takes and action.dest in _FILES)
+        values = tuple(sorted(file.stem for file in (package / "scenarios").glob("*.md")))
+    elif action.dest == "claims":
+        values = tuple(
+            claim["name"] for claim in json.loads((package / "reproduce/results.json").read_bytes())["claims"]
+        )
+    files = takes and (action.type is Path or any(word in str(action.metavar) for word in _FILES))
+    return _Option(tuple(action.option_strings), action.help or "", takes, values, files)
 
 
 def _bash(commands: list[_Command]) -> str:

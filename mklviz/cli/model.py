@@ -8,8 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from mklviz.cli.arguments import check_output, read_own_data
+from mklviz.cli.arguments import check_output, cluster_of, read_own_data
 from mklviz.datasets import load_dataset, read_source
+from mklviz.kernels.storage.cluster import on_workers
 from mklviz.learn.table import columns_of, estimator_of, labels_of, load_model, model_bytes, model_of, predicted
 from mklviz.numbers import counted
 from mklviz.quoting import one_line
@@ -41,7 +42,8 @@ def fit(arguments: argparse.Namespace) -> int:
     for name, (called, read) in _NUMBERS.items():
         if (text := getattr(arguments, name)) is not None:
             options[called] = read(text)
-    model = model_of(data, switch(arguments.standardize or "yes", "standardize"), **options)
+    with cluster_of(arguments) as client, on_workers(client):
+        model = model_of(data, switch(arguments.standardize or "yes", "standardize"), **options)
     estimator, target = estimator_of(model), columns_of(model).target
     with replacing(arguments.out) as file:
         file.write(model_bytes(model))
@@ -82,7 +84,7 @@ def predict(arguments: argparse.Namespace) -> int:
 
 def _predicted(model: Any, file: str) -> tuple[Any, Any]:
     """Return a table and what a model says of its rows; notes on it are printed."""
-    table = columns_of(model).table(*read_source(file))
+    table = columns_of(model).table(*((sys.stdin.buffer.read(), "stdin") if file == "-" else read_source(file)))
     predictions = predicted(model, table)
     for note in predictions.notes:
         print(f"mklviz: {one_line(note)}", file=sys.stderr)

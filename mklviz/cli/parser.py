@@ -38,6 +38,10 @@ LISTS = {
     "scenarios": "list the prepared races and what to look for in them",
 }
 SHELLS = ("bash", "zsh", "fish")
+FACTORS_THERE = (
+    "leave the kernels' factors in the memory of the workers of the Dask cluster whose scheduler is at this address;"
+    " the samples are sent there in chunks"
+)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -135,10 +139,7 @@ def _add_run(parser: argparse.ArgumentParser, default: str = "the one recommende
         metavar="N",
         help="threads of a solver that runs alone, with the same results; several solvers have one each (default: 1)",
     )
-    dask_help = (
-        "compute on the Dask cluster whose scheduler is at this address: with --nystrom the samples are sent there in"
-        " chunks, whose factors stand in the workers' memory; else solvers take their steps there, in turn"
-    )
+    dask_help = f"with --nystrom, {FACTORS_THERE}; else solvers take their steps there, in turn"
     parser.add_argument("--dask", metavar="ADDRESS", help=dask_help)
     resume_help = (
         "go on from the last step that was kept of the newest run of the same recipe, if that was cut off or stopped;"
@@ -161,6 +162,7 @@ def _add_path(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--vary", required=True, metavar="NAME=VALUES", help=VARY_HELP)
     _add_solving(parser, "--solver", "one name (see: mklviz solvers; default: the one recommended for the problem)")
     parser.add_argument("--cold", action="store_true", help="begin anew at every value (default: warm starts)")
+    parser.add_argument("--dask", metavar="ADDRESS", help=f"with --nystrom, {FACTORS_THERE}")
     _add_json(parser)
     parser.add_argument("--output", metavar="FILE", type=Path, help="write a row per value, with all kernel weights")
 
@@ -174,13 +176,18 @@ def _add_fit(parser: argparse.ArgumentParser) -> None:
     what("--gap", help="relative duality gap to stop at (default: 0.01)")
     what("--max-iter", help="steps to stop at (default: 500)")
     what("--seed", help="seed of the solver (default: 0)")
+    what("--dask", metavar="ADDRESS", help=f"where kernels are approximated, as above 20,000 rows, {FACTORS_THERE}")
     out = parser.add_argument_group("what to keep").add_argument
     out("--out", metavar="FILE", type=Path, default=Path("model.skops"), help="the model (default: model.skops)")
 
 
 def _add_predict(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="what mklviz fit wrote")
-    parser.add_argument("data", metavar="TABLE", help="a table with the columns of the one that was learned from")
+    parser.add_argument(
+        "data",
+        metavar="TABLE",
+        help="a table with the columns of the one that was learned from; - for one from the standard input",
+    )
     parser.add_argument("--out", metavar="FILE", type=Path, help="the table to write, a .csv (default: the output)")
 
 
@@ -235,7 +242,7 @@ def _add_reproduce(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stored", action="store_true", help="answer from stored runs; solve none")
     workers_help = "processes that solve (default: one for each core)"
     parser.add_argument("--workers", type=whole(1, 1000), metavar="N", help=workers_help)
-    add_store(parser)
+    add_store(parser, switch=True)
     _add_json(parser)
 
 

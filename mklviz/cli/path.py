@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from mklviz.cli.arguments import check_output, code_of, read_recipe
+from mklviz.cli.arguments import check_output, cluster_of, code_of, read_recipe
 from mklviz.cli.documents import path_document, print_document
 from mklviz.cli.live import aligned, score_text, warm_up
 from mklviz.contract import Array
 from mklviz.engine import Path, path, path_values
 from mklviz.engine.grid import Formulation, changed, check_range
 from mklviz.errors import MklvizError, SolverError
+from mklviz.kernels.storage.cluster import on_workers
 from mklviz.numbers import counted
 from mklviz.quoting import one_line
 from mklviz.recipe import Recipe
@@ -54,10 +55,15 @@ def read_vary(text: str, flag: str = "--vary") -> tuple[str, Array | None]:
 
 def solve_path(arguments: argparse.Namespace) -> int:
     """Solve the path that the command line asks for, print and write it; return the exit code."""
+    with cluster_of(arguments) as client:
+        return _solve_path(arguments, client)
+
+
+def _solve_path(arguments: argparse.Namespace, client: Any) -> int:
     output: FilePath | None = arguments.output
     if output is not None:
         check_output(output)
-    recipe, prepared, name, values = _posed(arguments)
+    recipe, prepared, name, values = _posed(arguments, client)
     solver = recipe.solvers[0].make(recipe.split.seed)
     warm_up(prepared.problem, [solver])
     if not arguments.json:
@@ -89,7 +95,7 @@ def solve_path(arguments: argparse.Namespace) -> int:
     return code_of([trace for _, trace in solved], recipe, not show.stopped)
 
 
-def _posed(arguments: argparse.Namespace) -> tuple[Recipe, Prepared, str, Array]:
+def _posed(arguments: argparse.Namespace, client: Any) -> tuple[Recipe, Prepared, str, Array]:
     """Return the recipe with its solver, what is prepared from it, and which parameter takes which values."""
     name, values = read_vary(arguments.vary)
     arguments.solvers = arguments.solvers or _solver_of(arguments.solver_option)
@@ -99,7 +105,10 @@ def _posed(arguments: argparse.Namespace) -> tuple[Recipe, Prepared, str, Array]
             raise MklvizError("A path has one solver: give one name with --solver.")
         recipe.solvers[0].make(recipe.split.seed)  # a mistake is reported before the kernels are built
     _check_vary(recipe.problem, name, values)
-    prepared = recipe.prepare()
+    if client is not None and recipe.kernels.approximation is None:
+        raise MklvizError("--dask spreads approximate kernels over the workers: add --nystrom, as --nystrom 200.")
+    with on_workers(client):
+        prepared = recipe.prepare()
     values = path_values(prepared.problem, name) if values is None else values
     if arguments.solvers is None:
         recipe = recipe.recommended(prepared)

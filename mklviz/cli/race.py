@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mklviz.cli.arguments import BAD_INPUT, MADE_BY, check_output, code_of, read_recipe, store_of
+from mklviz.cli.arguments import BAD_INPUT, MADE_BY, check_output, cluster_of, code_of, read_recipe, store_of
 from mklviz.cli.documents import print_document, race_document
 from mklviz.cli.live import Building, result_table, warm_up, watch
 from mklviz.engine import Race
@@ -30,7 +30,6 @@ from mklviz.record.bundle import SUFFIX, write_bundle
 from mklviz.record.history import short_id
 from mklviz.record.store import Store, StoredRun
 from mklviz.record.summary import require_parquet, write_parquet, write_table
-from mklviz.sweeps.dask_cluster import DaskCluster, workers_of
 from mklviz.sweeps.dask_race import on_cluster
 from mklviz.views.host.environment import need_screen
 
@@ -183,18 +182,11 @@ STORE_SECONDS = 20.0  # to wait for scores and the disk at the end
 
 def solve_race(arguments: argparse.Namespace, one: bool = False) -> int:
     """Run a race, print and write the results, return the exit code; `one`: the recommended solver by default."""
-    if not arguments.dask:
-        return _solve_race(arguments, one)
-    with DaskCluster(arguments.dask).connected() as client:
-        if not workers_of(client):
-            what = (
-                f"The Dask cluster has no worker yet, which is waited for: “dask worker {arguments.dask}” starts one."
-            )
-            print(f"mklviz: {one_line(what)}", file=sys.stderr)
+    with cluster_of(arguments) as client:
         return _solve_race(arguments, one, client)
 
 
-def _solve_race(arguments: argparse.Namespace, one: bool, client: Any = None) -> int:
+def _solve_race(arguments: argparse.Namespace, one: bool, client: Any) -> int:
     outputs = Outputs(
         arguments.csv, arguments.save, arguments.html, arguments.picture, arguments.parquet, arguments.video
     )

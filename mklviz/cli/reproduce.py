@@ -23,7 +23,7 @@ def answer_claims(arguments: argparse.Namespace) -> int:
     """Answer the claims that the command line names, or all; return the exit code."""
     claims = [load_claim(name) for name in arguments.claims] or [*all_claims().values()]
     store = store_of(arguments)
-    if store.trouble:
+    if store.trouble and (store.enabled or arguments.stored):
         raise MklvizError(f"Claims are answered from runs in a store. {store.trouble}")
     answers: list[ClaimAnswer] = []
     complete = _answered(claims, store, arguments, answers)
@@ -32,7 +32,8 @@ def answer_claims(arguments: argparse.Namespace) -> int:
     elif answers:
         _print(answers)
     if not complete:
-        print("mklviz: stopped; finished runs are kept, and are not solved again.", file=sys.stderr)
+        kept = "finished runs are kept, and are not solved again" if store.enabled else "no run is kept"
+        print(f"mklviz: stopped; {kept}.", file=sys.stderr)
         return INTERRUPTED
     return FAILED if not arguments.stored and any(answer.missing for answer in answers) else 0
 

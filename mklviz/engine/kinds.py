@@ -268,7 +268,8 @@ def recommend(problem: Problem) -> str:
         return kind.solver
     able = available_solvers(problem)
     if not able:
-        raise UnsupportedProblem("No solver can follow this problem; make_solver(name).refusal(problem) says why.")
+        why = why_not(solver_classes()["spg"](), problem)
+        raise UnsupportedProblem(f"No solver can follow this problem: {why}")
     return able[0]
 
 

@@ -289,7 +289,7 @@ def path(
     ((name, listed),) = varied.items()
     values = check_values(listed, name)
     problems = [with_parameter(problem, name, value) for value in values]
-    solver = recommend(problem) if solver is None else solver
+    solver = recommend(problem) if solver is None or solver == "auto" else solver
     made = make_solver(solver, seed=seed) if isinstance(solver, str) else solver
     so_far, start = Path(name, warm), None
     try:

@@ -36,8 +36,8 @@ def solve(
     ----------
     problem : Problem
     solver : str or Solver, optional
-        A registry name (see `available_solvers`) or a solver with its options set; by default the one that `recommend`
-        names for this kind of problem.
+        A registry name (see `available_solvers`) or a solver with its options set; by default, or "auto", the one that
+        `recommend` names for this kind of problem.
     gap : float or None
         Relative certified duality gap to stop at, where the problem is convex.
     max_iter : int or None
@@ -80,7 +80,7 @@ def solve(
     """
     check_problem(problem)
     check_callable(progress, "progress")
-    solver = recommend(problem) if solver is None else solver
+    solver = recommend(problem) if solver is None or solver == "auto" else solver
     made = make_solver(solver, seed=seed, **options) if isinstance(solver, str) else make_solver(solver, **options)
     rules = standard_rules(gap, max_iter, max_seconds, stop, problem.convex, projected_gradient)
     run = Run(problem, made, rules, start=start, threads=threads)

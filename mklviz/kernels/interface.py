@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Literal, Protocol, TypeGuard, runtime_checkable
+from typing import Any, Literal, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklviz.context.cancelling import checkpoint
 from mklviz.datasets import GramFiles
-from mklviz.errors import KernelError
+from mklviz.errors import BankTooLarge, KernelError
+from mklviz.limits import LIMITS
 from mklviz.typing import Array, Indices, Single
 
 # Kernels between new points and samples of a bank, K_d(x, x_i) = sum_k d_k K_k(x, x_i), scaled as the bank's own.
@@ -48,11 +49,24 @@ class Cross(ABC):
         return out
 
 
+def dense(X: Any) -> Any:
+    """Return a sparse matrix as an array, or say that it does not fit into memory; anything else as it is."""
+    if not (hasattr(X, "toarray") and hasattr(X, "nnz")):
+        return X
+    size, most = 8 * X.shape[0] * X.shape[1], LIMITS.bank_bytes
+    if size > most:
+        raise BankTooLarge(
+            f"X with its zeros takes {size / 2**30:.1f} GB, but {most / 2**30:.1f} GB are allowed: reduce its"
+            ' columns, as by TruncatedSVD, or give kernels="precomputed" the products X @ X.T.'
+        )
+    return X.toarray()
+
+
 def numbers(values: ArrayLike, what: str) -> Array:
-    """Return `values` as an array, or say that they are not numbers, or that some are missing."""
+    """Return `values`, which may be sparse, as an array, or say that they are not numbers, or that some are missing."""
     refuse_masked(values, what)
     try:
-        array = np.asarray(values)
+        array = np.asarray(dense(values))
         if array.dtype.kind not in "biufO":  # NumPy would drop imaginary parts and read strings
             raise TypeError(f"not {array.dtype}")
         return np.asarray(array, dtype=np.float64, order="C")

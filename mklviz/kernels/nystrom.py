@@ -189,7 +189,7 @@ class NystromBank:
     @one_blas_thread()  # whatever else runs meanwhile: kernels are the same bit for bit
     def build(
         cls,
-        X: ArrayLike | str | os.PathLike[str],
+        X: ArrayLike | str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
         families: Sequence[KernelFamily],
         landmarks: int = 200,
         choice: str = "kmeans++",
@@ -205,10 +205,11 @@ class NystromBank:
 
         Parameters
         ----------
-        X : (n, d) array, or path
+        X : (n, d) array, path, or list of paths
             Samples, standardized as a rule. They may be more than memory holds: a memory-mapped array, a Dask array,
-            or the path of a .npy or Parquet file. With a Dask array and a ``distributed.Client``, the factors stand in
-            the memory of the cluster's workers, in single precision, whatever their size.
+            or the paths of .npy or Parquet files, one below the other. With a Dask array and a
+            ``distributed.Client``, the factors stand in the memory of the cluster's workers, in single precision,
+            whatever their size.
         families : sequence of KernelFamily
         landmarks : int
             At most so many per family and subset of features; all kernels of a family on one subset share them.
@@ -243,12 +244,12 @@ class NystromBank:
         check_memory(max_bytes)
         if not (is_whole(seed) and seed >= 0):
             raise KernelError(f"seed must be a whole number, 0 or more, but {seed!r} was given.")
-        X = dask_table(X) if is_dask(X) else X
+        named, X = X, dask_table(X) if is_dask(X) else X
         client = client_for(X)
         blocks = None if client is None or not is_dask(X) else blocks_of(client, X)
         given, feature_names = mapped_points(X, folder, feature_names, blocks)
         points = check_points(given)
-        labels = feature_labels(feature_names, points.shape[1], given)
+        labels = feature_labels(feature_names, points.shape[1], named)
         _, size, what = cls._size(len(points), points.shape[1], families, approximation, max_bytes, labels)
         away = size > max_bytes or client is not None
         if away and client is None:
@@ -435,6 +436,12 @@ class NystromCross(Cross):
             stop = min(start + BLOCK, len(self))
             out[start:stop] = self._coordinates(every, start, stop) @ u
         return out.reshape(len(self), *signed.shape[1:])
+
+    def features(self, weights: Array) -> Array:
+        """Return coordinates of the new points whose inner products are K_d, (n_new, r), of kernels with weight."""
+        roots = np.sqrt(self.part.spread(weights))
+        used = np.repeat(roots > 0.0, np.diff(self.part.maps.starts))
+        return self._coordinates(roots, 0, len(self))[:, used]
 
     def _coordinates(self, weights: Array, start: int, stop: int) -> Array:
         """Return ``z(x) diag(w)`` for the new points from `start` to `stop`."""

@@ -18,6 +18,14 @@ from mklviz.learn.classifier import MKLClassifier
 from mklviz.learn.one_class import MKLOneClass
 from mklviz.learn.regressor import MKLRegressor
 from mklviz.learn.search import MKLClassifierCV, MKLRegressorCV
-from mklviz.learn.transformer import KernelTransformer
+from mklviz.learn.transformer import KernelTransformer, MKLTransformer
 
-__all__ = ["KernelTransformer", "MKLClassifier", "MKLClassifierCV", "MKLOneClass", "MKLRegressor", "MKLRegressorCV"]
+__all__ = [
+    "KernelTransformer",
+    "MKLClassifier",
+    "MKLClassifierCV",
+    "MKLOneClass",
+    "MKLRegressor",
+    "MKLRegressorCV",
+    "MKLTransformer",
+]

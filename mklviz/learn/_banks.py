@@ -10,31 +10,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels import Bank, KernelBank, KernelFamily, Nystrom, NystromBank
 from mklviz.kernels.evaluation.builder import Progress
-from mklviz.kernels.evaluation.checks import MEMORY_LIMIT, read_families
+from mklviz.kernels.evaluation.checks import read_families
 from mklviz.typing import Array
 
 AUTO, PRECOMPUTED = "auto", "precomputed"
 POINT = ", point "  # between the kernel and the training point in the name of a column
 MOST_EXACT = 20_000  # samples up to which "auto" leaves kernels exact, row by row
-
-
-def dense(X: Any) -> Any:
-    """Return a sparse matrix as an array, or say that it does not fit into memory; anything else as it is."""
-    if not issparse(X):
-        return X
-    matrix: Any = X
-    size = 8 * matrix.shape[0] * matrix.shape[1]
-    if size > MEMORY_LIMIT:
-        raise BankTooLarge(
-            f"X with its zeros takes {size / 2**30:.1f} GB, but {MEMORY_LIMIT / 2**30:.1f} GB are allowed: reduce its"
-            ' columns, as by TruncatedSVD, or give kernels="precomputed" the products X @ X.T.'
-        )
-    return matrix.toarray()
 
 
 def normalization(kernels: Any, classes: bool, width: int) -> str:

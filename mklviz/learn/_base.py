@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -11,28 +11,27 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, check_consistent_length, check_random_state
+from sklearn.utils import check_array, check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import make_solver, recommend, solve
-from mklviz.errors import ProblemError
+from mklviz.errors import KernelError, ProblemError
 from mklviz.inner.choice import is_solved
 from mklviz.kernels import Bank, KernelFamily, Nystrom
-from mklviz.kernels.interface import refuse_masked
+from mklviz.kernels.interface import Access, dense, refuse_masked
 from mklviz.kernels.storage.disk import dask_table, is_dask
 from mklviz.learn._banks import (
     AUTO,
     PRECOMPUTED,
     build_bank,
-    dense,
     kernel_values,
     normalization,
     refuse_list,
     refuse_other_kernels,
 )
 from mklviz.learn._callbacks import CallbackSupportMixin, Steps
-from mklviz.learn._function import from_plain, learned, to_plain
+from mklviz.learn._function import Function, from_plain, learned, to_plain
 from mklviz.learn._progress import Report, warn
 from mklviz.numbers import is_whole
 from mklviz.problem import Loss, OneAgainstAllHinge, Problem, Regularizer
@@ -211,7 +210,7 @@ class MKLEstimator(CallbackSupportMixin, BaseEstimator):
             return self.solver
         if not isinstance(self.solver, str):
             raise ProblemError(f'A solver is given by name, "spg", or made by make_solver, not as {self.solver!r:.80}.')
-        if self.solver == "auto":
+        if self.solver == AUTO:
             return make_solver(recommend(problem), seed=seed)
         chosen = read_solvers(self.solver)
         if len(chosen) != 1:
@@ -232,6 +231,10 @@ class MKLEstimator(CallbackSupportMixin, BaseEstimator):
         """Return y from what the loss expects."""
         return targets
 
+    def _coded(self, labels: Any) -> Array:
+        """Return what the loss expects for y."""
+        return np.asarray(labels)
+
     def _weighed(self, targets: Array, weights: Array | None) -> Array | None:
         """Return what each sample counts, None where all count alike."""
         return weights
@@ -242,6 +245,8 @@ class MKLEstimator(CallbackSupportMixin, BaseEstimator):
             return self._checked_lazily(X, y, **rules)
         if self._precomputed and y is not None:
             refuse_list(X, y)
+        if not self._precomputed and len(getattr(X, "shape", ())) == 3:
+            raise KernelError(f'X of shape {X.shape} is no table of samples; for kernel values: kernels="precomputed".')
         targets = {} if y is None and rules.get("reset") is False else {"y": y}
         refuse_masked(X, "X")  # scikit-learn drops the mask
         rules |= {"dtype": np.float64, "order": "C", "allow_nd": self._precomputed, "accept_sparse": "csr"}
@@ -283,12 +288,15 @@ class MKLEstimator(CallbackSupportMixin, BaseEstimator):
         named = None if names is None else names.tolist()
         auto = isinstance(self.normalize, str) and self.normalize == AUTO
         normalize = normalization(self.kernels, is_classifier(self), X.shape[1]) if auto else self.normalize
-        arguments = self.kernels, X, named, normalize, self.approximation
+        approximation, loss = self.approximation, self._suited(self._posed_loss(1.0), "factors")
+        if isinstance(approximation, str) and approximation == AUTO and not is_solved(loss, "factors"):
+            approximation = None
+        arguments = self.kernels, X, named, normalize, approximation
         return build_bank(*arguments, seed, report.building, weights, self.repair)
 
-    def _suited(self, loss: Loss, bank: Bank) -> Loss:
+    def _suited(self, loss: Loss, access: Access) -> Loss:
         """Return the loss, or, where none was chosen for several classes and K_d is never formed, one against all."""
-        if self.loss != AUTO or not loss.multiclass or is_solved(loss, bank.access):
+        if self.loss != AUTO or not loss.multiclass or is_solved(loss, access):
             return loss
         return OneAgainstAllHinge(loss.C)
 
@@ -301,7 +309,7 @@ class MKLEstimator(CallbackSupportMixin, BaseEstimator):
         else:
             for note in notes:
                 report.ended(note)
-        problem = Problem(bank, targets, self._suited(loss, bank), regularizer, weights)
+        problem = Problem(bank, targets, self._suited(loss, bank.access), regularizer, weights)
         solver, start = self._solver(problem, seed), self._start(problem)
         threads = effective_n_jobs(self.n_jobs)
         limits: dict[str, Any] = {"gap": self.tol, "max_iter": self.max_iter, "threads": threads}
@@ -323,7 +331,7 @@ class MKLEstimator(CallbackSupportMixin, BaseEstimator):
         """Learn as a part of a larger fit, which warns and reports; then take arrays without names."""
         weighed, seed = self._weighed(targets, weights), self._seed()
         bank, _ = self._bank(X, weighed, seed, Report("", 0))
-        loss = self._suited(self._posed_loss(self.C), bank)
+        loss = self._suited(self._posed_loss(self.C), bank.access)
         problem = Problem(bank, targets, loss, self._regularizer(), weighed)
         self._keep(problem, solve(problem, self._solver(problem, seed), gap=self.tol, max_iter=self.max_iter))
         self.__dict__.pop("feature_names_in_", None)
@@ -419,19 +427,26 @@ class MKLEstimator(CallbackSupportMixin, BaseEstimator):
             against = parts.sum(axis=0)
             whole = float(np.vdot(against, against))
         else:
-            truth = np.asarray(y, dtype=np.float64) - np.mean(y)
-            against = 2.0 * truth - (parts.sum(axis=0) + self.intercept_ - np.mean(y))
+            truth = column_or_1d(y, dtype=np.float64)
+            check_consistent_length(X, truth)
+            middle = truth.mean()
+            truth = truth - middle
+            against = 2.0 * truth - (parts.sum(axis=0) + self.intercept_ - middle)
             whole = float(truth @ truth)
         return np.asarray(np.tensordot(parts, against, against.ndim) / (whole or 1.0))
 
     def _decide(self, X: Any) -> Array:
-        """Return the learned function at new points; those of a Dask array are computed block by block."""
+        """Return the learned function at new points."""
+        return self._at(X, Function.__call__)
+
+    def _at(self, X: Any, what: Callable[[Function, Array], Array]) -> Array:
+        """Return what is asked of the learned function at new points; those of a Dask array come block by block."""
         new = self._new_points(X)
         if isinstance(new, np.ndarray):
-            return self._function(new)
+            return what(self._function, new)
         rules: dict[str, Any] = {"dtype": np.float64, "order": "C", "ensure_min_samples": 0}
         blocks = (check_array(block.compute(), **rules, input_name="X", estimator=self) for block in new.blocks)
-        return np.concatenate([self._function(block) for block in blocks])
+        return np.concatenate([what(self._function, block) for block in blocks])
 
     def _new_points(self, X: Any) -> Any:
         """Return new points, or kernel values of them, as the learned function takes them."""

@@ -5,16 +5,20 @@ So a fitted estimator in a file is data: no pickled object of this library's ins
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from mklviz.contract import Iterate
+from mklviz.errors import KernelError
 from mklviz.kernels import KernelFamily, KernelSpec, kernel_families
+from mklviz.kernels.evaluation.nystrom import FeatureMaps, Root, Subset
 from mklviz.kernels.evaluation.specs import Given, Repair
 from mklviz.kernels.interface import Merging, Movable, Part
+from mklviz.kernels.nystrom import NystromCross, NystromPart
 from mklviz.kernels.part import KernelPart
 from mklviz.problem import Problem
 from mklviz.typing import Array, Indices
@@ -42,6 +46,16 @@ class Function:
             alone[k] = weight
             out[part.which[k]] = cross.apply(alone, self.signed)
         return out
+
+    def features(self, new: Array) -> Array:
+        """Return new points in coordinates whose inner products are the learned kernel, (n_new, r)."""
+        cross = self.part.cross(new)
+        if not isinstance(cross, NystromCross):
+            raise KernelError(
+                "Exact and precomputed kernels have no features: let the estimator approximate them by landmarks, as in"
+                " MKLClassifier(approximation=Nystrom(100))."
+            )
+        return cross.features(self.weights)
 
     def kernel(self, new: Array, others: Array | None) -> Array:
         """Return the learned kernel K_d between new points and others; all samples where kernel values were given."""
@@ -73,70 +87,43 @@ def learned(problem: Problem, iterate: Iterate) -> Learned:
     return Learned(Function(part, weights, own, predictor.bias), predictor.support, signed)
 
 
-def to_plain(function: Function) -> dict[str, Any] | Function:
-    """Return a function of points or Gram matrices as arrays, words and numbers; others as they are."""
-    part = function.part
-    if not isinstance(part, KernelPart):
-        return function
-    families: list[KernelFamily] = []
-    for spec in part.kernels:
-        if spec.family is not None and spec.family not in families:
-            families.append(spec.family)
-    diagonal = part.normalize == "diagonal"
-    return {
-        "weights": function.weights,
-        "signed": function.signed,
-        "bias": function.bias,
-        "families": [_family_to_plain(family) for family in families],
-        "family": [-1 if spec.family is None else families.index(spec.family) for spec in part.kernels],
-        "values": [float(spec.value) for spec in part.kernels],
-        "names": [spec.name for spec in part.kernels],
-        "columns": [list(map(int, spec.columns)) for spec in part.kernels],
-        "scales": [scale if diagonal else scale[:1] for scale in part.scales],  # the same for every sample
-        "points": part.points,
-        "normalize": part.normalize,
-        "which": part.which,
-        "samples": part.samples,
-        "shape": list(map(int, part.bank_shape)),
-        "repairs": [] if part.given is None else [repair and dict(vars(repair)) for repair in part.given.repairs],
-    }
+_KINDS = {
+    kind.__name__: kind
+    for kind in (Function, KernelPart, KernelSpec, Given, Repair, NystromPart, FeatureMaps, Subset, Root)
+}
 
 
-def from_plain(plain: Mapping[str, Any] | Function) -> Function:
-    """Return the function that `to_plain` wrote."""
-    if isinstance(plain, Function):
+def to_plain(value: Any) -> Any:
+    """Return a function, and all that it stands on, as arrays, words and numbers; nameless families as they are."""
+    if isinstance(value, KernelPart):
+        scales = value.scales if value.normalize == "diagonal" else tuple(scale[:1] for scale in value.scales)
+        value = replace(value, scales=scales, streams=())  # elsewhere scales are the same for every sample
+    known = _KINDS.get(type(value).__name__) is type(value)
+    if known or (isinstance(value, KernelFamily) and kernel_families().get(value.name_) is type(value)):
+        parts = {one.name: to_plain(getattr(value, one.name)) for one in fields(value) if one.init}
+        return {"kind": type(value).__name__ if known else value.name_, **parts}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [to_plain(each) for each in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def from_plain(plain: Any) -> Any:
+    """Return what `to_plain` wrote."""
+    if isinstance(plain, list):
+        return tuple(map(from_plain, plain))
+    if not isinstance(plain, dict):
         return plain
-    families = [_family_from_plain(family) for family in plain["families"]]
-    described = zip(plain["names"], plain["family"], plain["values"], plain["columns"], strict=True)
-    specs = tuple(
-        KernelSpec(name, None if number < 0 else families[number], value, tuple(columns))
-        for name, number, value, columns in described
-    )
-    samples = plain["samples"]
-    scales = tuple(np.broadcast_to(scale, (len(samples),)) for scale in plain["scales"])
-    m, n = plain["shape"]
-    given = _given((m, n), plain.get("repairs", ()))
-    part = KernelPart(specs, scales, plain["points"], plain["normalize"], plain["which"], samples, (m, n), (), given)
-    return Function(part, plain["weights"], plain["signed"], plain["bias"])
+    given = {name: from_plain(value) for name, value in plain.items()}
+    kind = given.pop("kind")
+    if kind not in _KINDS:
+        return _family(kind, *given.items())
+    made = _KINDS[kind](**given)
+    if isinstance(made, KernelPart):
+        made = replace(made, scales=tuple(np.broadcast_to(scale, (len(made.samples),)) for scale in made.scales))
+    return made
 
 
-def _given(shape: tuple[int, int], repairs: Sequence[Mapping[str, Any] | None]) -> Given | None:
-    if not repairs:
-        return None
-    specs = [KernelSpec("", None, float("nan"), ()) for _ in repairs]
-    made = tuple(None if each is None else Repair(**each) for each in repairs)
-    return Given(shape, tuple(range(len(made))), specs, made)
-
-
-def _family_to_plain(family: KernelFamily) -> dict[str, Any] | KernelFamily:
-    """Return a family by its name and parameters, or as it is if it has no public name."""
-    if kernel_families().get(family.name_) is not type(family):
-        return family
-    options = {entry.name: getattr(family, entry.name) for entry in fields(family) if entry.init}
-    return {"name": family.name_, "options": options}
-
-
-def _family_from_plain(plain: Mapping[str, Any] | KernelFamily) -> KernelFamily:
-    if isinstance(plain, KernelFamily):
-        return plain
-    return kernel_families()[plain["name"]](**plain["options"])
+@cache
+def _family(name: str, *options: tuple[str, Any]) -> KernelFamily:
+    """Return one object for all families that are equal: their kernels share what is computed for it."""
+    return kernel_families()[name](**dict(options))

@@ -156,11 +156,14 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         X, y = self._checked(X, y)
         check_classification_targets(y)
         X, y, weights = self._counted(X, y, sample_weight)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        return X, self._coded(y), weights
+
+    def _coded(self, labels: Any) -> Array:
+        """Return what the loss expects for classes, which are kept."""
+        self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise ProblemError(f"A classifier needs two classes or more, but y has one class only, {self.classes_[0]}.")
-        loss = self._posed_loss(1.0)
-        return X, np.where(codes, 1.0, -1.0) if not loss.multiclass else codes.astype(np.float64), weights
+        return np.where(codes, 1.0, -1.0) if not self._posed_loss(1.0).multiclass else codes.astype(np.float64)
 
     def _labels(self, targets: Array) -> Any:
         """Return the classes from what the loss expects."""

@@ -109,7 +109,7 @@ class _CrossValidated(MKLEstimator):
         folds = [self._fold(parts) for parts in self._splitter(observed).split(everybody, observed, groups)]
         if not folds:
             raise ProblemError("There is no fold: cv must give at least one pair of training and test samples.")
-        samples = X, targets, weights, labels
+        samples = X, weights, labels
         jobs = (delayed(_tried)(self._one(), *samples, fold, grid, self.scoring) for fold in folds)
         report, results = Report(type(self).__name__, self.verbose), []
         for tried in Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs):
@@ -364,7 +364,6 @@ def _score(scorer: Any, one: MKLEstimator, X: Array, labels: Any, weights: Array
 def _tried(
     one: _One,
     X: Array,
-    targets: Array,
     weights: Array | None,
     labels: Any,
     fold: tuple[Indices, Indices],
@@ -373,20 +372,22 @@ def _tried(
 ) -> list[FoldScores]:
     """Return the results of one fold for each pair of p and C."""
     train, test = fold
-    missing = set(labels) - set(labels[train]) if is_classifier(one) else set()
-    if missing:
+    known = set(labels[train])
+    if is_classifier(one) and len(known) < 2:
+        missing = set(labels) - known
         raise ProblemError(
             f"A fold has no training sample of class {missing.pop()}: take fewer folds, or folds with classes in equal"
             " shares, as cv=5 makes them."
         )
     scorers, begun = _scorers(one, scoring), perf_counter()
-    weighed = one._weighed(targets[train], None if weights is None else weights[train])
+    targets = one._coded(labels[train])  # a class of one or two samples may not be among them
+    weighed = one._weighed(targets, None if weights is None else weights[train])
     bank, _ = one._bank(one._among(X, train, train), weighed, one._seed(), Report("", 0))
     one.__dict__.pop("feature_names_in_", None)  # from here on it is asked about arrays
     new, counted = one._among(X, test, train), None if weights is None else weights[test]
     building, begun = (perf_counter() - begun) / len(grid), perf_counter()
     scored = []
-    for problem, trace in _solved(one, bank, targets[train], weighed, grid):
+    for problem, trace in _solved(one, bank, targets, weighed, grid):
         one._keep(problem, trace)
         fitted = perf_counter()
         scores = {name: _score(scorer, one, new, labels[test], counted) for name, scorer in scorers.items()}
@@ -404,7 +405,7 @@ def _solved(
     along_p = len(Cs) == 1 and len(ps) > 1 and ps[0] != 1.0
     for p in ps[:1] if along_p else ps:
         regularizer = one._regularizer() if p is None else unit_ball(p)
-        loss = one._suited(one._posed_loss(Cs[0]), bank)
+        loss = one._suited(one._posed_loss(Cs[0]), bank.access)
         problem = Problem(bank, targets, loss, regularizer, weights)
         solver = one._solver(problem, one._seed())
         name = "p" if along_p else "C"

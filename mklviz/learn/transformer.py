@@ -1,7 +1,7 @@
-"""Columns turned into kernels: a table with n columns for each kernel, its values between points and training points.
+"""Columns turned into kernels, n columns for each, and into features whose inner products are the learned kernel.
 
-Steps that follow in a pipeline see a table like any other, and ``kernels="precomputed"`` takes it for a bank; several
-such tables, of different columns, are one when they stand side by side.
+Steps that follow in a pipeline see a table like any other. ``kernels="precomputed"`` takes one of kernels, the values
+between points and training points, for a bank; several such tables, of different columns, are one side by side.
 """
 
 from __future__ import annotations
@@ -10,13 +10,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.utils import get_tags
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from mklviz.kernels import KernelFamily
+from mklviz.errors import KernelError
+from mklviz.kernels import KernelFamily, Nystrom
 from mklviz.kernels.evaluation.checks import check_points, feature_labels, read_families, refuse_if_too_large
-from mklviz.kernels.interface import refuse_masked
-from mklviz.learn._banks import POINT, dense
+from mklviz.kernels.interface import dense, refuse_masked
+from mklviz.learn._banks import AUTO, POINT
+from mklviz.learn._base import MKLEstimator
+from mklviz.learn._function import Function
+from mklviz.learn.classifier import MKLClassifier
 from mklviz.typing import Array
 
 
@@ -61,7 +66,7 @@ class KernelTransformer(TransformerMixin, BaseEstimator):
             With a sentence, if there are no such kernels on these columns.
         """
         refuse_masked(X, "X")  # scikit-learn drops the mask
-        self.X_fit_ = check_points(dense(validate_data(self, X, dtype=np.float64, copy=True, accept_sparse="csr")))
+        self.X_fit_ = check_points(validate_data(self, X, dtype=np.float64, copy=True, accept_sparse="csr"))
         self.kernel_names_ = self._names(getattr(self, "feature_names_in_", None))
         return self
 
@@ -122,3 +127,68 @@ class KernelTransformer(TransformerMixin, BaseEstimator):
         if input_features is not None:
             names = self._names(_check_feature_names_in(self, input_features).tolist())
         return np.array([f"{name}{POINT}{i}" for name in names for i in range(n)], dtype=object)
+
+
+class MKLTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Learn the weights of approximate kernels; turn points into features whose inner products are their weighted sum.
+
+    Whatever is linear may follow, also what learns from another target or from more samples.
+
+    Parameters
+    ----------
+    estimator : MKLClassifier, MKLRegressor or another, optional
+        What learns the weights, by default ``MKLClassifier("gauss@all+each")``; where it says nothing of approximation,
+        `Nystrom()`.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted one, with `weights_` and `kernel_names_`.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Where X has names of columns.
+
+    Examples
+    --------
+    >>> data = mv.load_dataset("iris")
+    >>> weighed = mv.MKLTransformer(mv.MKLClassifier("gauss:1,4", approximation=mv.Nystrom(20)))
+    >>> Z = weighed.fit_transform(data.X, data.y)
+    >>> np.allclose(Z @ Z.T, weighed.estimator_.kernel(data.X))
+    True
+    """
+
+    def __init__(self, estimator: MKLEstimator | None = None) -> None:
+        self.estimator = estimator
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MKLTransformer:
+        """Learn the weights from samples `X`, as the estimator does.
+
+        Raises
+        ------
+        KernelError, ProblemError, UnknownName
+            With a sentence, if the estimator cannot learn from them, or its kernels are exact.
+        """
+        self.estimator_ = self._asked()
+        if self.estimator_.approximation == AUTO:
+            self.estimator_.set_params(approximation=Nystrom())
+        self.estimator_.fit(X, y, sample_weight=sample_weight)
+        validate_data(self, X, skip_check_array=True)  # keeps the features' number and names
+        self._n_features_out = self.estimator_._function.features(np.empty((0, self.n_features_in_))).shape[1]
+        return self
+
+    def _asked(self) -> Any:
+        if self.estimator is None:
+            return MKLClassifier("gauss@all+each")
+        if not isinstance(self.estimator, MKLEstimator):
+            raise KernelError(f'MKLClassifier("gauss:1,4") and the like learns weights, not {self.estimator!r:.80}.')
+        return clone(self.estimator)
+
+    def transform(self, X: Any) -> Array:
+        """Return the features of points `X`, (n, r): those of the kernels that have weight."""
+        check_is_fitted(self)
+        return np.asarray(self.estimator_._at(X, Function.features))
+
+    def __sklearn_tags__(self) -> Any:
+        tags, inner = super().__sklearn_tags__(), get_tags(self._asked())
+        tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
+        return tags

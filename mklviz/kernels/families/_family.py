@@ -282,7 +282,13 @@ class FunctionKernel(KernelFamily):
 
     def base(self, left: Array, right: Array) -> Array:
         assert self.function is not None
-        values = np.asarray(self.function(left, right), dtype=np.float64)
+        try:
+            values = np.asarray(self.function(left, right), dtype=np.float64)
+        except (TypeError, ValueError, IndexError) as error:
+            raise KernelError(
+                f"The kernel {self.describe(1.0)} could not be computed between tables of points, {left.shape} and"
+                f" {right.shape}, whose rows are the points: {error}"
+            ) from error
         if values.shape != (len(left), len(right)) or not np.isfinite(values).all():
             raise KernelError(
                 f"The kernel {self.describe(1.0)} must return ({len(left)}, {len(right)}) finite numbers for so many"

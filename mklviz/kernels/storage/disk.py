@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -104,21 +105,46 @@ def mapped_points(
     """Return samples that are read where they lie, and the names of their columns; what else is given, as it is.
 
     `X`: path of a .npy file, which is mapped, or of a Parquet file, of which the columns `names` are read, all by
-    default; a Dask array of `dask_table`. The last two are copied to a table on disk, row group by row group, or block
-    by block; so are mapped arrays that are not float64. `blocks`: of the Dask array, where they are computed elsewhere.
+    default; a list of such paths; a Dask array of `dask_table`. The last three are copied to a table on disk, row group
+    by row group, or block by block; so are mapped arrays that are not float64. `blocks`: of the Dask array, where they
+    are computed elsewhere.
     """
-    if isinstance(X, str | os.PathLike):
-        path = Path(X)
-        with _reading(path):
-            if path.suffix == ".parquet":
-                return _from_parquet(path, folder, names)
-            X = np.load(path, mmap_mode="r", allow_pickle=False)
+    paths = [X] if isinstance(X, str | os.PathLike) else X
+    if isinstance(paths, list | tuple) and paths and all(isinstance(path, str | os.PathLike) for path in paths):
+        X, names = _from_files([*map(Path, paths)], folder, names)
     if is_dask(X):
         blocks = (np.asarray(block.compute()) for block in X.blocks) if blocks is None else blocks
         return written(blocks, X.shape[1], np.float64, folder), names
     if isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "biuf" and X.dtype != np.float64:
-        return written((X[k : k + ROWS] for k in range(0, len(X), ROWS)), X.shape[1], np.float64, folder), names
+        return written(_pieces(X), X.shape[1], np.float64, folder), names
     return X, names
+
+
+def _from_files(paths: Sequence[Path], folder: Folder, names: Sequence[str] | None) -> tuple[Any, Sequence[str] | None]:
+    """Return the samples of files, one below the other, and the names of their columns; one .npy file is mapped."""
+    parts: list[Iterator[NDArray[Any]]] = []
+    widths: list[int] = []
+    for path in paths:
+        with _reading(path):
+            if path.suffix == ".parquet":
+                names = _columns(path, names)
+                parts.append(_batches(path, names))
+                widths.append(len(names))
+                continue
+            X = np.load(path, mmap_mode="r", allow_pickle=False)
+            if len(paths) == 1:
+                return X, names
+            if X.ndim != 2 or X.dtype.kind not in "biuf":
+                raise KernelError(f"{named(path.name)} is no table of numbers, but {X.shape} of {X.dtype}.")
+            parts.append(_pieces(X))
+            widths.append(X.shape[1])
+    if len(set(widths)) > 1:
+        raise KernelError(f"The files must have the same columns, but they have {widths!s:.80} of them.")
+    return written(chain.from_iterable(parts), widths[0], np.float64, folder), names
+
+
+def _pieces(X: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    return (X[k : k + ROWS] for k in range(0, len(X), ROWS))
 
 
 @contextmanager
@@ -133,29 +159,33 @@ def _reading(path: Path) -> Iterator[None]:
         ) from None
 
 
-def _from_parquet(path: Path, folder: Folder, names: Sequence[str] | None) -> tuple[NDArray[Any], Sequence[str]]:
+def _columns(path: Path, names: Sequence[str] | None) -> list[str]:
+    """Return the columns `names` of a Parquet file, or all, which must hold numbers."""
     if find_spec("pyarrow") is None:
         raise KernelError("This is a Parquet file: install mklviz[parquet].")
     from pyarrow import parquet, types
 
-    with parquet.ParquetFile(path) as file:
-        schema = file.schema_arrow
-        names = schema.names if names is None else [str(name) for name in names]
-        for name in names:
-            if name not in schema.names:
-                raise KernelError(f"{named(path.name)} has no column {quote(name)}.")
-            kind = schema.field(name).type
-            if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
-                raise KernelError(
-                    f"The column {quote(name)} of {named(path.name)} holds no numbers: name those to read,"
-                    " feature_names=[...]."
-                )
-        batches = file.iter_batches(ROWS, columns=list(names))
-        rows = (
-            np.stack([batch.column(name).to_numpy(zero_copy_only=False).astype(float) for name in names], axis=1)
-            for batch in batches
-        )
-        return written(rows, len(names), np.float64, folder), names
+    schema = parquet.read_schema(path)
+    chosen = schema.names if names is None else [str(name) for name in names]
+    for name in chosen:
+        if name not in schema.names:
+            raise KernelError(f"{named(path.name)} has no column {quote(name)}.")
+        kind = schema.field(name).type
+        if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
+            raise KernelError(
+                f"The column {quote(name)} of {named(path.name)} holds no numbers: name those to read,"
+                " feature_names=[...]."
+            )
+    return chosen
+
+
+def _batches(path: Path, names: Sequence[str]) -> Iterator[NDArray[Any]]:
+    """Yield the rows of some columns of a Parquet file, some row groups at a time."""
+    from pyarrow import parquet
+
+    with _reading(path), parquet.ParquetFile(path) as file:
+        for batch in file.iter_batches(ROWS, columns=list(names)):
+            yield np.stack([batch.column(name).to_numpy(zero_copy_only=False).astype(float) for name in names], axis=1)
 
 
 def is_dask(X: Any) -> bool:

@@ -15,8 +15,8 @@ BETWEEN = 0.5  # seconds between two pictures
 class LiveRace:
     """Show the solver of an estimator while it fits, in a notebook, and keep its trace.
 
-    Set it on an estimator: ``MKLClassifier().set_callbacks(mv.LiveRace())``. scikit-learn knows callbacks from version
-    1.9 on.
+    Set it on an estimator, also on one within a pipeline: ``MKLClassifier().set_callbacks(mv.LiveRace())``.
+    scikit-learn knows callbacks from version 1.9 on.
 
     Attributes
     ----------
