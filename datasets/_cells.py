@@ -8,6 +8,9 @@ from contextlib import suppress
 from datetime import date
 from math import isnan, nan
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mklviz.quoting import one_line
 
 _WRITTEN_BY_EXCEL = ("#n/a", "#null!", "#div/0!", "#value!", "#ref!", "#num!", "#name?")
@@ -84,6 +87,35 @@ def number(text: str, decimal: str = ".", thousands: str | None = None) -> float
     return nan
 
 
+def numbers_as_written(texts: Sequence[str], decimal: str = ".") -> NDArray[np.float64] | None:
+    """Return the numbers in texts that are all written as programs do but for their decimal sign; None for others."""
+    together, comma = "".join(texts), decimal == ","
+    if "_" in together or (comma and ("." in together or max(map(len, texts), default=0) > _LONGEST_NUMBER)):
+        return None
+    try:
+        numbers = np.array([text.replace(",", ".") for text in texts] if comma else texts, object).astype(np.float64)
+    except ValueError:
+        return None
+    return None if comma and not np.isfinite(numbers).all() else numbers
+
+
+def numbers_in(texts: Sequence[str], decimal: str, thousands: str | None) -> NDArray[np.float64]:
+    """Return what `number` says of each text, of all at once where they are as programs write them."""
+    usual = decimal == "," or thousands != "."
+    numbers = numbers_as_written(texts, decimal) if usual else None
+    return np.array([number(text, decimal, thousands) for text in texts]) if numbers is None else numbers
+
+
+def mostly_measured(texts: Sequence[str]) -> bool:
+    """Whether half of the cells that hold anything are numbers or dates."""
+    for sign in ".,":
+        numbers = numbers_as_written(texts, sign)
+        if numbers is not None and len(numbers):
+            return not np.isnan(numbers).all()
+    present = [text for text in texts if not is_missing(text)]
+    return 2 * sum(map(is_measured, present)) >= max(len(present), 1)
+
+
 def _plain(text: str) -> str:
     """Return a number without currency, per cent and blanks between thousands; "" where it is none."""
     if len(text) > _LONGEST_NUMBER or not any(map(str.isdigit, text)):
@@ -112,9 +144,9 @@ def decimal_sign(texts: Iterable[str]) -> str:
     return "".join(sorted(signs, reverse=True))
 
 
-def are_days(numbers: Sequence[float]) -> bool:
+def are_days(numbers: NDArray[np.float64]) -> bool:
     """Whether numbers are days, such as 20240131, and too many for that to be by chance."""
-    if len(numbers) < _SURELY or not all(18000101 <= value <= 21001231 and value.is_integer() for value in numbers):
+    if len(numbers) < _SURELY or not ((numbers >= 18000101) & (numbers <= 21001231) & (numbers % 1 == 0)).all():
         return False
     try:
         return all(date(int(value) // 10000, int(value) // 100 % 100, int(value) % 100) for value in numbers)

@@ -163,7 +163,8 @@ def _tested(
     tests = (*able, *facts.tests)
     if facts.held_out is not None:
         return None, facts.held_out, tests
-    sure = (each.name for each in columns if each.name.lower() in _CALLED or {*map(str.lower, each.texts())} <= _PARTS)
+    worded = [each.name for each in columns if each.role != "numbers" and {*map(str.lower, each.texts())} <= _PARTS]
+    sure = [each.name for each in columns if each.name.lower() in _CALLED or each.name in worded]
     free = [name for name in sure if name in able and name not in (options.target, *options.leave_out)]
     wanted = options.test or next(iter(free), None)
     marker = next((each for each in columns if each.name == wanted), None)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import mode
 from typing import TYPE_CHECKING
 
-from ._cells import NO_NUMBER, in_quotes, is_measured, is_missing, is_number, number
+from ._cells import NO_NUMBER, in_quotes, is_measured, is_missing, is_number, mostly_measured, number
 from ._dataset import DataError
 from ._frame import check_columns, unique_names
 from ._table_options import MOST_ABOVE, FileFacts, TableOptions
@@ -242,8 +242,7 @@ def _are_years(first: list[str], below: Sequence[Row]) -> bool:
 
 def _by_kind(cell: str, below: Row) -> int:
     """Return 1 for a word above numbers or dates, -1 for one of these above more of them, 0 above words."""
-    present = [other for other in below if not is_missing(other)]
-    if is_missing(cell) or cell.lower() in NO_NUMBER or 2 * sum(map(is_measured, present)) < max(len(present), 1):
+    if is_missing(cell) or cell.lower() in NO_NUMBER or not mostly_measured(below):
         return 0
     return -1 if is_measured(cell) else 1
 

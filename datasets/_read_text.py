@@ -115,13 +115,16 @@ def _rows_alone(text: str, separator: str, above: int) -> tuple[str, list[str]]:
 
     Remarks are marked by # or %, and no rows by their length, a blank behind the mark, or a number in a column of them.
     """
+    marks = "\n#" in text or "\n%" in text
+    if not marks and "'" not in text:
+        return text, []
     plain = [line for line in _first_lines(text)[above:] if line.strip() and not _MARKED.match(line)]
     rows = split(plain, separator) if plain else [[""]]
     if '"' not in text and 2 * sum(any(map(_IN_SINGLE.fullmatch, row)) for row in rows) > len(rows):
         sign = re.escape(separator)
         cell = rf"(?m)(^|{sign})( *)'([^'\n]*(?:''[^'\n]*)*)'(?= *(?:{sign}|$))"
         text = re.sub(cell, lambda match: match[1] + match[2] + '"' + match[3].replace("''", "'") + '"', text)
-    if "\n#" not in text and "\n%" not in text:
+    if not marks:
         return text, []
     lines, lengths = text.split("\n"), sorted(map(len, rows))
     shortest, longest = lengths[len(rows) // 10], lengths[-1 - len(rows) // 10]  # but for exceptions
