@@ -24,6 +24,7 @@ _DAY = rf"([a-z]{{3,9}}, )?({_NUMBERED}|{_WRITTEN})"
 _TIME = r"\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?( ?[ap]m)?"
 _DATE = re.compile(rf"{_DAY}([ T]+{_TIME})?( ?(Z|UTC|GMT)| ?[+-]\d{{2}}:?\d{{2}})?|{_TIME}", re.IGNORECASE)
 _SURELY = 10  # days written as numbers
+_OF_TIME = re.compile("date|datum|fecha|dob|birth|born|month|monat|mois|period|yyyy", re.IGNORECASE)
 _LONGEST_DATE, _LONGEST_NUMBER = 40, 60  # letters
 MOST_QUOTED, MOST_LISTED = 40, 5
 LABEL_NAMES = ("class", "label", "labels", "target", "y", "outcome", "response", "diagnosis", "species")
@@ -144,12 +145,25 @@ def decimal_sign(texts: Iterable[str]) -> str:
     return "".join(sorted(signs, reverse=True))
 
 
-def are_days(numbers: NDArray[np.float64]) -> bool:
-    """Whether numbers are days, such as 20240131, and too many for that to be by chance."""
-    if len(numbers) < _SURELY or not ((numbers >= 18000101) & (numbers <= 21001231) & (numbers % 1 == 0)).all():
+def are_days(numbers: NDArray[np.float64], name: str) -> bool:
+    """Whether numbers are days or months, such as 20240131, 31012024 or 202401, and too many for that to be by chance."""
+    if len(numbers) < _SURELY or not ((numbers >= 180001) & (numbers < 10**8) & (numbers % 1 == 0)).all():
+        return False
+    whole = numbers.astype(int)
+    ends, first, second, called = whole % 10000, whole // 10**6, whole // 10000 % 100, _OF_TIME.search(name)
+    if _are_days(whole // 10000, whole // 100 % 100, whole % 100):
+        return True
+    for days, months in ((first, second), (second, first)):
+        if _are_days(ends, months, days):
+            return bool(called or (len({*months}) > 1 and len({*days}) >= _SURELY))  # no codes before a year
+    return _are_days(whole // 100, whole % 100, np.ones_like(whole)) and bool(called or len({*(whole % 100)}) == 12)
+
+
+def _are_days(years: NDArray[np.int_], months: NDArray[np.int_], days: NDArray[np.int_]) -> bool:
+    if years.min() < 1800 or years.max() > 2100:
         return False
     try:
-        return all(date(int(value) // 10000, int(value) // 100 % 100, int(value) % 100) for value in numbers)
+        return all(map(date, years.tolist(), months.tolist(), days.tolist()))
     except ValueError:
         return False
 

@@ -202,11 +202,11 @@ def _once_each(name: str, cells: pd.Series, na: Sequence[str], called_na: bool) 
     usual = None if na else _usual(texts)
     if usual is None or not np.isfinite(usual).all() or len({*texts}) < len(texts):
         kept: dict[str, int] = {}
-        gone = {text for text in texts if is_missing(text, na)}
-        words = [text for text in texts if text not in gone]
+        blank = {text for text in texts if is_missing(text, na)}
+        words = [text for text in texts if text not in blank]
         called_na = called_na or (len(words) == 1 and not is_measured(words[0]) and "NA" not in na)
-        gone -= {"NA"} if called_na else set()
-        place = [-1 if text in gone else kept.setdefault(text, len(kept)) for text in texts]
+        blank -= {"NA"} if called_na else set()
+        place = [-1 if text in blank else kept.setdefault(text, len(kept)) for text in texts]
         codes, texts = np.array([*place, -1], np.intp)[codes], list(kept)
         usual = _usual(texts)
     unit = unit_of(texts) if usual is None else ""
@@ -267,9 +267,9 @@ def unit_of(texts: Sequence[str]) -> str:
 
 def _written(column: TableColumn, usual: Array | None) -> Iterator[str]:
     """Yield what is worth knowing of how the numbers of a column are written; `usual` are those of one decimal sign."""
-    mentioned, pairs = False, zip(column.values, column.parsed.tolist(), strict=True)
+    mentioned, pairs = False, [*zip(column.values, column.parsed.tolist(), strict=True)]
     if usual is not None and np.array_equal(usual, column.parsed):
-        pairs = (pair for pair in pairs if "," in pair[0] or (pair[0].startswith("0") and pair[0].isdigit()))
+        pairs = [pair for pair in pairs if "," in pair[0] or (pair[0].startswith("0") and pair[0].isdigit())]
     for text, value in pairs:
         if text in column.odd or (is_number(text) and value == float(text) and not _CODE.fullmatch(text)):
             continue
@@ -325,7 +325,7 @@ def _role(made: TableColumn, lines: Any, words: bool) -> tuple[Role, str, tuple[
     finite = np.isfinite(made.parsed)
     others = [] if finite.all() else [value for value, known in zip(values, finite, strict=True) if not known]
     if not others:
-        days = f"it holds dates, such as {int(made.parsed[0])}" if are_days(made.parsed) else ""
+        days = f"it holds dates, such as {int(made.parsed[0])}" if are_days(made.parsed, made.name) else ""
         return "date" if days else "numbers", days, ()
     if len(others) == len(values) and not any(isinstance(value, str) and not is_number(value) for value in others):
         return "nothing", f"{_seen(made, others, lines)} is not a finite number", ()

@@ -771,6 +771,24 @@ def test_days_written_as_numbers_are_dates_and_ids_are_none() -> None:
     assert 'Column "day" is set aside: it holds dates, such as 20100131.' in found.notes
 
 
+@pytest.mark.parametrize(
+    ("name", "cells", "date"),
+    [
+        ("when", [f"{2019 + i // 12}{i % 12 + 1:02d}" for i in range(40)], True),
+        ("month", [f"{2019 + i}{i % 3 + 1:02d}" for i in range(40)], True),
+        ("born", [f"{1 + i % 28:02d}{i % 12 + 1:02d}{1950 + i}" for i in range(40)], True),
+        ("x", [f"{i % 12 + 1}{1 + i % 28:02d}{1950 + i}" for i in range(40)], True),
+        ("school", [f"{2000 + i}{i % 5 + 1:02d}" for i in range(40)], False),  # a year and a code
+        ("school", [f"{101 + i % 9}{1990 + i}" for i in range(40)], False),
+        ("price", [str(199_000 + 137 * i) for i in range(40)], False),
+        ("count", [str(1_902_000 + 7 * i) for i in range(40)], False),
+    ],
+)
+def test_months_and_days_in_any_order_are_dates_and_counts_and_codes_are_none(name, cells, date) -> None:
+    rows = "".join(f"{cell},{i % 7},{'uv'[i % 2]}\n" for i, cell in enumerate(cells))
+    assert table(f"{name},x2,class\n{rows}").feature_names == (("x2",) if date else (name, "x2"))
+
+
 def test_edges_of_a_graph_are_named_for_what_they_are_also_without_names() -> None:
     edges = "".join(f"{i} {(i + k * k) % 30}\n" for i in range(30) for k in (1, 2, 3))
     counts = "".join(f"{i} {i * 7 % 3}\n" for i in range(30) for _ in range(3))
