@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from mklviz.quoting import listed
 
-from ._cells import column, is_number
-from ._columns import cell_text
+from ._cells import column, is_number, target_name
+from ._columns import called_id, cell_text
 from ._dataset import DataError, Dataset
 from ._file_kind import table_format
 from ._formats import _arrays, arff, format_of, json, libsvm, matlab, matrix, npz, options_of
 from ._gram_files import GramFiles
-from ._matching import INDEX, in_one_order, in_order, row_by_row
+from ._matching import INDEX, in_one_order, in_order, key, row_by_row
 from ._symmetric import matrix_apart, of_pairs
 from ._table_options import FileFacts, Progress, TableOptions, refuse_unused
 from ._views import LABEL, of_frames
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 FrameReader = Callable[[bytes, str, TableOptions, Progress], "tuple[pd.DataFrame, FileFacts]"]
 
+_FIRST, _ONE, _ZERO = 20, ("1", "1.0", "true"), ("0", "0.0", "false")
 _APART = (".test", ".train", ".t", ".trn", ".tst")
 
 
@@ -76,6 +77,9 @@ def read_several(
             grids |= {} if grid is None else {stem: grid}
             arrays |= {stem: one} if one is not None else {f"{stem}.{key}": array for key, array in arrays_here.items()}
         progress(k / len(files))
+    for stem, frame in frames.items():
+        if INDEX in frame and not any(each == options.target or target_name(each) for each in map(str, frame)):
+            frames[stem] = _turned(frame, [other for called, other in frames.items() if called != stem])
     if not frames and not any(array.size > 1 for array in arrays.values()):
         raise DataError(f"{name} is made of {len(files)} files without a table: {listed([key for key, _ in files])}.")
     labelled = {*map(len, frames.values()), *(len(array) for array in arrays.values() if array.ndim == 1)}
@@ -88,6 +92,8 @@ def read_several(
     test = None if options.test is None else PurePath(options.test)
     pairs = _arrays.pairs_to_test([*arrays, *frames], () if test is None else (test.name, test.stem))
     held_out = _stacked(pairs, arrays, frames)
+    if options.target is None:
+        unnamed += _labels_by_columns(arrays, frames)
     for stem, array in [*arrays.items()]:
         gaps = array.ndim == 2 and array.dtype.kind == "f" and len(array) != array.shape[1] and np.isnan(array).any()
         if gaps or (not frames and len(arrays) == 1):  # a table without names
@@ -123,6 +129,46 @@ def _without_numbers_as_names(arrays: dict[str, NDArray[Any]], lengths: Collecti
             arrays[stem] = array[1:]
             notes.append(f"The first row of {stem} is taken to number its columns from 0, as pandas does.")
     return notes
+
+
+def _turned(frame: pd.DataFrame, others: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return a table with its columns as rows where these are what other tables call their samples."""
+    samples = {key(cell) for other in others for cell in other.iloc[:, 0]}
+    if frame[INDEX].map(key).isin(samples).sum() >= sum(key(called) in samples for called in frame):
+        return frame
+    turned = frame.set_index(INDEX).T
+    return turned.set_axis([*map(str, turned)], axis=1).rename_axis(INDEX).reset_index()
+
+
+def _labels_by_columns(arrays: dict[str, NDArray[Any]], frames: dict[str, pd.DataFrame]) -> list[str]:
+    """Put labels in the place of the only table that has a column for each class, where no other holds any; note it."""
+    tables = frames | {stem: npz.frame_of(each, stem) for stem, each in arrays.items() if each.ndim == 2}
+    plain = {stem: table[[each for each in table if not _names_samples(table[each])]] for stem, table in tables.items()}
+    named = any(target_name(str(each)) or table.shape[1] == 1 for table in plain.values() for each in table)
+    places = {} if named else {stem: place for stem, each in plain.items() if (place := _one_each(each)) is not None}
+    if len(places) != 1 or len(tables) < 2 or len(tables) - len(frames) < len(arrays):
+        return []
+    ((stem, place),) = places.items()
+    if stem in frames:
+        frames[stem] = frames[stem].drop(columns=plain[stem].columns).assign(**{LABEL: plain[stem].columns[place]})
+    else:
+        arrays[stem] = place + 1
+    return [f"{stem} has a column for each class, in which 1 stands for its samples: these are the labels."]
+
+
+def _names_samples(cells: pd.Series) -> bool:
+    return called_id(str(cells.name)) and cells.is_unique
+
+
+def _one_each(table: pd.DataFrame) -> NDArray[np.intp] | None:
+    """Return in which column each row has its 1, beside zeros; None where it is not so."""
+    start = table.iloc[:_FIRST].map(lambda cell: cell_text(cell).lower())
+    if table.shape[1] < 2 or not start.isin([*_ONE, *_ZERO]).all(axis=None):
+        return None
+    texts = table.map(lambda cell: cell_text(cell).lower())
+    one = texts.isin(_ONE)
+    sure = (one | texts.isin(_ZERO)).all(axis=None) and (one.sum(axis=1) == 1).all() and one.any().all()
+    return one.to_numpy().argmax(axis=1) if sure else None
 
 
 def _kernels(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
@@ -171,8 +217,12 @@ def _frame_in(
     form: Any = format_of(data, filename)
     if form is libsvm:
         return libsvm.frame_of(data, filename, (), LABEL)
-    if form in (arff, json):
-        return form.frame_of(data, filename, progress, replace(options, target=target))[0].reset_index(drop=True)
+    if form is arff:
+        return arff.frame_of(data, filename, progress, options)[0].reset_index(drop=True)
+    if form is json:
+        frame = json.keyed_frame(data, filename, replace(options, target=target))[0]
+        keyed = frame.index.dtype.kind not in "iu" and INDEX not in frame
+        return frame.rename_axis(INDEX).reset_index() if keyed else frame.reset_index(drop=True)
     frame, facts = read_frame(data, filename, options, progress)
     if facts.unnamed and INDEX not in frame:
         frame = frame.rename(columns={frame.columns[0]: INDEX})  # which is what pandas does not write above it
