@@ -146,7 +146,7 @@ def decimal_sign(texts: Iterable[str]) -> str:
 
 
 def are_days(numbers: NDArray[np.float64], name: str) -> bool:
-    """Whether numbers are days or months, such as 20240131, 31012024 or 202401, and too many for that to be by chance."""
+    """Whether numbers are days or months, such as 20240131, 31012024 or 202401, and too many for that to be chance."""
     if len(numbers) < _SURELY or not ((numbers >= 180001) & (numbers < 10**8) & (numbers % 1 == 0)).all():
         return False
     whole = numbers.astype(int)

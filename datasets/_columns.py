@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 MOST_WORDS = 20  # different words of a column that become columns
 _NO_FEATURE = "the file says that it is no feature: to use it, take that out of the file"
+_LONG = 10**11  # from which on whole numbers of one length are no measures
 _MEAN_MISSING, _FAR = {9, 99, 999, 9999, 99999}, 5  # times as large as other numbers
 ODD = 5  # of so many rows one may hold a word in a column of numbers
 _ID = re.compile(
@@ -311,6 +312,9 @@ def _with_role(made: TableColumn, frame: pd.DataFrame, unnamed: bool, words: boo
     made = replace(made, role=role, aside=aside, odd=odd)
     if role == "numbers" and (unnamed or called_id(made.name)) and _counts(made, rows):
         made = replace(made, role="identifier", aside="it numbers the rows")
+    long = role == "numbers" and made.parsed.min() >= _LONG and np.ptp(np.log10(made.parsed) // 1) == 0
+    if long and not made.aside and _counts(made, rows):
+        made = replace(made, role="identifier", aside="its long numbers tell the rows apart")
     if not made.aside and 2 * made.gaps > rows:
         made = replace(made, role="nothing", aside=f"a value is missing in {made.gaps:,} of {rows:,} rows")
     return replace(made, aside=left) if left else made

@@ -160,6 +160,16 @@ HEADED["class", ""] = KINDS
         "Report of 2024,,,\n,,,\na,b,c,class\n" + lines(),
         "Report of 2024\n\na,b,c,class\n" + lines(),
         "Report of 2024\n\na,b,c,class,later\n" + lines(),
+        "Source,lab 3,\n\nUpdated,2024-03-28,\n\na,b,c,class\n" + lines(),  # as the World Bank does
+        "Instrument: X200\nOperator: A. Smith, lab 3\n\na,b,c,class\n" + lines(),
+        "#,a,b,c,class\n" + "".join(f"#{line}\n" for line in numbered(lines()).splitlines()),
+        "".join(f"#{line}\n" for line in numbered(lines()).splitlines()).replace(",", "\t"),
+        "id,a,b,c,class\n" + "".join("#" * (i % 2) + f"{i},{line}\n" for i, line in enumerate(lines().splitlines())),
+        "id,a,b,c,class\n" + "".join(f"{10**16 + 7 * i},{line}\n" for i, line in enumerate(lines().splitlines())),
+        "Q1,Q2,Q3,Q4\nhow,what,where,class\n"
+        + ",".join(['"{""ImportId"":""Q""}"'] * 4)
+        + "\n"
+        + lines(),  # by Qualtrics
         "a b  c class\n" + "".join(f"  {line}\n" for line in lines("   ").splitlines()),
         "# a b c class\n" + lines(" "),  # by NumPy
         "a\tb\tc\tclass\n" + lines("\t\t"),
@@ -805,6 +815,7 @@ def test_a_table_whose_rows_are_genes_says_how_it_was_taken() -> None:
     rows = "".join(f"g{i},{i / 4},{i % 5},{i % 7}.5\n" for i in range(20))
     said = "Each row is a sample: where the columns are, as in tables of genes, turn the table first."
     assert said in table(f"Gene_ID,S1,S2,S3\n{rows}").notes
+    assert said in table(f",S1,S2,S3\n{rows.replace('g', 'ENSG0000')}").notes
     assert said not in table(f"Gene_ID,S1,S2,S3\n{rows}", target="S3").notes
 
 
