@@ -244,8 +244,8 @@ def _usual(texts: Sequence[str]) -> Array | None:
 
 def _parsed(column: _Raw, file_sign: str, facts: FileFacts, options: TableOptions) -> Array:
     """Return the numbers of the values of a column: by its own decimal sign, else that of the others."""
-    if not column.texts:
-        return np.array(column.values, np.float64)
+    if not column.texts and column.usual is not None:
+        return column.usual
     unit, sign = column.unit or facts.spelling.get(column.name, ""), column.sign
     plain = [text.removesuffix(unit) for text in column.values] if unit else column.values
     if not sign:

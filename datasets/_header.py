@@ -113,14 +113,10 @@ def _below_titles(rows: Sequence[Row]) -> int:
     while start < min(len(rows) - 2, MOST_ABOVE) and _is_title(filled[start], usual, rows[start + 1]):
         start += 1
     full = next((k for k in range(start, min(len(rows) - 2, MOST_ABOVE)) if filled[k] >= usual), start)
-    above = [row[:count] for row, count in zip(rows[start:full], filled[start:full], strict=True)]
-    if above and all(map(all, above)) and _are_names(rows[full]) and _also_names(rows[full], rows[full + 1 :]):
+    above = all(all(row[:count]) for row, count in zip(rows[start:full], filled[start:full], strict=True))
+    if full > start and above and len({*rows[full]}) == len(rows[full]) and _also_names(rows[full], rows[full + 1 :]):
         return full  # below what is said of the table, such as "Date", "2024-01-02"
     return start
-
-
-def _are_names(row: Row) -> bool:
-    return len({*row}) == len(row) and not any(map(is_measured, row))
 
 
 def _is_title(filled: int, usual: int, following: Row) -> bool:

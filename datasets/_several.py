@@ -142,11 +142,17 @@ def _turned(frame: pd.DataFrame, others: Sequence[pd.DataFrame]) -> pd.DataFrame
 
 def _labels_by_columns(arrays: dict[str, NDArray[Any]], frames: dict[str, pd.DataFrame]) -> list[str]:
     """Put labels in the place of the only table that has a column for each class, where no other holds any; note it."""
-    tables = frames | {stem: npz.frame_of(each, stem) for stem, each in arrays.items() if each.ndim == 2}
-    plain = {stem: table[[each for each in table if not _names_samples(table[each])]] for stem, table in tables.items()}
+    if any(max(each.shape, default=0) == each.size or each.dtype.kind in "US" for each in arrays.values()):
+        return []
+    tall = {stem: each for stem, each in arrays.items() if each.ndim == 2 and len(each) > each.shape[1]}
+    tables = frames | {stem: npz.frame_of(each, stem) for stem, each in tall.items()}
+    plain = {
+        stem: table[[each for each in table if not (called_id(str(each)) and table[each].is_unique)]]
+        for stem, table in tables.items()
+    }
     named = any(target_name(str(each)) or table.shape[1] == 1 for table in plain.values() for each in table)
     places = {} if named else {stem: place for stem, each in plain.items() if (place := _one_each(each)) is not None}
-    if len(places) != 1 or len(tables) < 2 or len(tables) - len(frames) < len(arrays):
+    if len(places) != 1 or len(frames) + len(arrays) < 2:
         return []
     ((stem, place),) = places.items()
     if stem in frames:
@@ -154,10 +160,6 @@ def _labels_by_columns(arrays: dict[str, NDArray[Any]], frames: dict[str, pd.Dat
     else:
         arrays[stem] = place + 1
     return [f"{stem} has a column for each class, in which 1 stands for its samples: these are the labels."]
-
-
-def _names_samples(cells: pd.Series) -> bool:
-    return called_id(str(cells.name)) and cells.is_unique
 
 
 def _one_each(table: pd.DataFrame) -> NDArray[np.intp] | None:
