@@ -8,6 +8,9 @@ from contextlib import suppress
 from datetime import date
 from math import isnan, nan
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mklviz.quoting import one_line
 
 _WRITTEN_BY_EXCEL = ("#n/a", "#null!", "#div/0!", "#value!", "#ref!", "#num!", "#name?")
@@ -21,6 +24,7 @@ _DAY = rf"([a-z]{{3,9}}, )?({_NUMBERED}|{_WRITTEN})"
 _TIME = r"\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?( ?[ap]m)?"
 _DATE = re.compile(rf"{_DAY}([ T]+{_TIME})?( ?(Z|UTC|GMT)| ?[+-]\d{{2}}:?\d{{2}})?|{_TIME}", re.IGNORECASE)
 _SURELY = 10  # days written as numbers
+_OF_TIME = re.compile("date|datum|fecha|dob|birth|born|month|monat|mois|period|yyyy", re.IGNORECASE)
 _LONGEST_DATE, _LONGEST_NUMBER = 40, 60  # letters
 MOST_QUOTED, MOST_LISTED = 40, 5
 LABEL_NAMES = ("class", "label", "labels", "target", "y", "outcome", "response", "diagnosis", "species")
@@ -84,6 +88,35 @@ def number(text: str, decimal: str = ".", thousands: str | None = None) -> float
     return nan
 
 
+def numbers_as_written(texts: Sequence[str], decimal: str = ".") -> NDArray[np.float64] | None:
+    """Return the numbers in texts that are all written as programs do but for their decimal sign; None for others."""
+    together, comma = "".join(texts), decimal == ","
+    if "_" in together or (comma and ("." in together or max(map(len, texts), default=0) > _LONGEST_NUMBER)):
+        return None
+    try:
+        numbers = np.array([text.replace(",", ".") for text in texts] if comma else texts, object).astype(np.float64)
+    except ValueError:
+        return None
+    return None if comma and not np.isfinite(numbers).all() else numbers
+
+
+def numbers_in(texts: Sequence[str], decimal: str, thousands: str | None) -> NDArray[np.float64]:
+    """Return what `number` says of each text, of all at once where they are as programs write them."""
+    usual = decimal == "," or thousands != "."
+    numbers = numbers_as_written(texts, decimal) if usual else None
+    return np.array([number(text, decimal, thousands) for text in texts]) if numbers is None else numbers
+
+
+def mostly_measured(texts: Sequence[str]) -> bool:
+    """Whether half of the cells that hold anything are numbers or dates."""
+    for sign in ".,":
+        numbers = numbers_as_written(texts, sign)
+        if numbers is not None and len(numbers):
+            return not np.isnan(numbers).all()
+    present = [text for text in texts if not is_missing(text)]
+    return 2 * sum(map(is_measured, present)) >= max(len(present), 1)
+
+
 def _plain(text: str) -> str:
     """Return a number without currency, per cent and blanks between thousands; "" where it is none."""
     if len(text) > _LONGEST_NUMBER or not any(map(str.isdigit, text)):
@@ -112,12 +145,25 @@ def decimal_sign(texts: Iterable[str]) -> str:
     return "".join(sorted(signs, reverse=True))
 
 
-def are_days(numbers: Sequence[float]) -> bool:
-    """Whether numbers are days, such as 20240131, and too many for that to be by chance."""
-    if len(numbers) < _SURELY or not all(18000101 <= value <= 21001231 and value.is_integer() for value in numbers):
+def are_days(numbers: NDArray[np.float64], name: str) -> bool:
+    """Whether numbers are days or months, such as 20240131, 31012024 or 202401, and too many for that to be chance."""
+    if len(numbers) < _SURELY or not ((numbers >= 180001) & (numbers < 10**8) & (numbers % 1 == 0)).all():
+        return False
+    whole = numbers.astype(int)
+    ends, first, second, called = whole % 10000, whole // 10**6, whole // 10000 % 100, _OF_TIME.search(name)
+    if _are_days(whole // 10000, whole // 100 % 100, whole % 100):
+        return True
+    for days, months in ((first, second), (second, first)):
+        if _are_days(ends, months, days):
+            return bool(called or (len({*months}) > 1 and len({*days}) >= _SURELY))  # no codes before a year
+    return _are_days(whole // 100, whole % 100, np.ones_like(whole)) and bool(called or len({*(whole % 100)}) == 12)
+
+
+def _are_days(years: NDArray[np.int_], months: NDArray[np.int_], days: NDArray[np.int_]) -> bool:
+    if years.min() < 1800 or years.max() > 2100:
         return False
     try:
-        return all(date(int(value) // 10000, int(value) // 100 % 100, int(value) % 100) for value in numbers)
+        return all(map(date, years.tolist(), months.tolist(), days.tolist()))
     except ValueError:
         return False
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import chain
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,8 @@ from ._cells import (
     is_measured,
     is_missing,
     is_number,
-    number,
+    numbers_as_written,
+    numbers_in,
     short_number,
     words_listed,
 )
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 MOST_WORDS = 20  # different words of a column that become columns
 _NO_FEATURE = "the file says that it is no feature: to use it, take that out of the file"
+_LONG = 10**11  # from which on whole numbers of one length are no measures
 _MEAN_MISSING, _FAR = {9, 99, 999, 9999, 99999}, 5  # times as large as other numbers
 ODD = 5  # of so many rows one may hold a word in a column of numbers
 _ID = re.compile(
@@ -58,14 +60,14 @@ Rows = NDArray[np.intp]
 class TableColumn:
     """A column: `values` are what its cells hold, once each, `codes` which of them stands in each row, -1 for none.
 
-    `read` gives the number of a value, nan where it is none; `aside` says why the column is not used; `unit` stands
-    behind its numbers.
+    `parsed` are their numbers, nan where one is none; `aside` says why the column is not used; `unit` stands behind its
+    numbers.
     """
 
     name: str
     values: Sequence[Any]
     codes: Rows
-    read: Callable[[Any], float]
+    parsed: Array
     role: Role = "nothing"
     aside: str = ""
     unit: str = ""
@@ -88,7 +90,9 @@ class TableColumn:
 
     def texts(self) -> list[str]:
         """What its cells say, once each: numbers as programs write them."""
-        return [_label(value, self.read if self.role == "numbers" else None) for value in self.values]
+        if self.role != "numbers":
+            return [_label(value, None) for value in self.values]
+        return [*map(_label, self.values, self.parsed.tolist())]
 
     @property
     def words(self) -> list[str]:
@@ -103,8 +107,7 @@ class TableColumn:
     def _numbers(self) -> Array:
         """What kernels see of each value (values, columns): its number, or 1 where it is a column's word."""
         if self.role == "numbers":
-            table = np.array([*map(self.read, self.values)]).reshape(-1, 1)
-            table[~np.isfinite(table)] = np.nan
+            table = np.where(np.isfinite(self.parsed), self.parsed, np.nan).reshape(-1, 1)
         else:
             shown = self._shown
             table = np.array([[float(text == word) for word in shown] for text in self.texts()])
@@ -128,11 +131,11 @@ class TableColumn:
         return self._numbers[code], in_quotes(texts[code])
 
 
-def _label(value: Any, read: Callable[[Any], float] | None) -> str:
+def _label(value: Any, parsed: float | None) -> str:
     if isinstance(value, str):
-        if read is None or (is_number(value) and read(value) == float(value)):
-            return value if read is None else short_number(value)
-        return repr(read(value)).removesuffix(".0")
+        if parsed is None or (is_number(value) and parsed == float(value)):
+            return value if parsed is None else short_number(value)
+        return repr(parsed).removesuffix(".0")
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return str(int(value))
     return str(value)
@@ -142,36 +145,44 @@ def read_columns(
     frame: pd.DataFrame, options: TableOptions, facts: FileFacts, progress: Progress
 ) -> tuple[list[TableColumn], list[str]]:
     """Return the columns, and notes on how their numbers are written."""
-    raw: list[tuple[str, list[Any], Rows, bool]] = []
+    raw = list[_Raw]()
     for j, (name, cells) in enumerate(frame.items()):
-        raw.append((str(name), *_once_each(cells, options.na, facts.spelling.get(str(name)) == "NA")))
+        raw.append(_once_each(str(name), cells, options.na, facts.spelling.get(str(name)) == "NA"))
         progress(j / frame.shape[1] / 4)
-    units = [unit_of(values) if texts else "" for _, values, _, texts in raw]
-    plain = [[v.removesuffix(u) for v in each[1]] if u else each[1] for u, each in zip(units, raw, strict=True)]
-    signs = [_signs(values) if each[3] else "." for values, each in zip(plain, raw, strict=True)]
-    file_sign = options.decimal or "".join(sorted({sign for each in signs for sign in each}, reverse=True))
+    file_sign = options.decimal or "".join(sorted({sign for each in raw for sign in each.sign}, reverse=True))
     columns, notes = [], dict[str, None]()
-    for j, ((name, values, codes, texts), sign) in enumerate(zip(raw, signs, strict=True)):
-        unit = units[j] or facts.spelling.get(name, "")
-        read = _reader(plain[j], unit, sign, file_sign, facts, options) if texts else float
-        made = TableColumn(name, values, codes, read, unit=units[j])
+    for j, each in enumerate(raw):
+        made = TableColumn(each.name, each.values, each.codes, _parsed(each, file_sign, facts, options), unit=each.unit)
         first = j == 0 and (facts.unnamed or (facts.header is False and frame.shape[1] > 2 and _one_by_one(made)))
-        said = facts.said.get(name)
-        left = "you left it out" if name in options.leave_out else _NO_FEATURE * (said == "aside")
-        columns.append(_with_role(made, frame, first, said == "words", left * (name != options.target)))
-        if texts and columns[-1].role == "numbers":
-            unsure = [] if sign or file_sign or options.thousands else [*_unsure(columns[-1], facts)]
-            notes |= dict.fromkeys((*_written(columns[-1]), *unsure))
+        said = facts.said.get(each.name)
+        left = "you left it out" if each.name in options.leave_out else _NO_FEATURE * (said == "aside")
+        columns.append(_with_role(made, frame, first, said == "words", left * (each.name != options.target)))
+        if each.texts and columns[-1].role == "numbers":
+            unsure = [] if each.sign or file_sign or options.thousands else [*_unsure(columns[-1], facts)]
+            notes |= dict.fromkeys((*_written(columns[-1], each.usual), *unsure))
         notes |= dict.fromkeys(_may_be_missing(columns[-1]))
         progress((1 + j / frame.shape[1]) / 4)
     return columns, list(notes)
 
 
-def _once_each(cells: pd.Series, na: Sequence[str], called_na: bool) -> tuple[list[Any], Rows, bool]:
-    """Return the values of a column once each, which of them stands where, -1 for none, and whether they are texts.
+class _Raw(NamedTuple):
+    """A column as it stands in a file: its values once each, texts or numbers, and where each of them stands.
 
-    "NA" is one where it is known to be, or stands beside one other word.
+    `usual` are their numbers, where all are written with one decimal sign and nothing else; `unit` stands behind them;
+    `sign` is the decimal sign that they tell.
     """
+
+    name: str
+    values: list[Any]
+    codes: Rows
+    texts: bool = False
+    usual: Array | None = None
+    unit: str = ""
+    sign: str = "."
+
+
+def _once_each(name: str, cells: pd.Series, na: Sequence[str], called_na: bool) -> _Raw:
+    """Return a column; "NA" is a value of it where it is known to be, or stands beside one other word."""
     import pandas as pd
 
     kind = cells.dtype
@@ -180,20 +191,28 @@ def _once_each(cells: pd.Series, na: Sequence[str], called_na: bool) -> tuple[li
     elif kind.kind in "iuf":
         gone = [float(word) for word in na if is_number(word)]
         codes, unique = pd.factorize(_native(cells.mask(cells.isin(gone))) if gone else _native(cells))
-        return np.asarray(unique, np.float64).tolist(), np.asarray(codes, np.intp), False
+        numbers = np.asarray(unique, np.float64)
+        return _Raw(name, numbers.tolist(), np.asarray(codes, np.intp), usual=numbers)
     else:
         try:
             codes, distinct = pd.factorize(_native(cells))
         except TypeError:  # lists and other values that cannot be told apart
             codes, distinct = pd.factorize(cells.map(cell_text))
-        values = distinct.tolist()
-    texts = [cell_text(value) for value in values]
-    kept: dict[str, int] = {}
-    words = [text for text in texts if not is_missing(text, na)]
-    called_na = called_na or (len(words) == 1 and not is_measured(words[0]) and "NA" not in na)
-    meant = "NA" if called_na else None
-    place = [-1 if text != meant and is_missing(text, na) else kept.setdefault(text, len(kept)) for text in texts]
-    return list(kept), np.array([*place, -1], np.intp)[codes], True
+        values = (distinct.to_numpy() if kind.kind == "O" and isinstance(kind, np.dtype) else distinct).tolist()
+    texts = [*map(cell_text, values)]
+    usual = None if na else _usual(texts)
+    if usual is None or not np.isfinite(usual).all() or len({*texts}) < len(texts):
+        kept: dict[str, int] = {}
+        blank = {text for text in texts if is_missing(text, na)}
+        words = [text for text in texts if text not in blank]
+        called_na = called_na or (len(words) == 1 and not is_measured(words[0]) and "NA" not in na)
+        blank -= {"NA"} if called_na else set()
+        place = [-1 if text in blank else kept.setdefault(text, len(kept)) for text in texts]
+        codes, texts = np.array([*place, -1], np.intp)[codes], list(kept)
+        usual = _usual(texts)
+    unit = unit_of(texts) if usual is None else ""
+    plain = [text.removesuffix(unit) for text in texts] if unit else texts
+    return _Raw(name, texts, np.asarray(codes, np.intp), True, usual, unit, _sign(plain, usual is not None))
 
 
 def _native(cells: pd.Series) -> Any:
@@ -209,24 +228,34 @@ def cell_text(value: Any) -> str:
     return "" if value is None else str(value).strip().removesuffix(" 00:00:00")
 
 
-def _signs(texts: Sequence[str]) -> str:
+def _sign(texts: Sequence[str], usual: bool) -> str:
     """Return what the texts of a column tell of the decimal sign: all with commas are looked at, of others some."""
-    return decimal_sign([*(text for text in texts if "," in text), *(text for text in texts[:1000] if "." in text)])
+    points, commas = (text for text in texts[:1000] if "." in text), (text for text in texts if "," in text)
+    if usual:  # with one sign alone, of which one that tells is enough
+        return next(filter(None, (decimal_sign([text]) for text in chain(points, commas))), "")
+    return decimal_sign([*commas, *points])
 
 
-def _reader(
-    texts: Sequence[str], unit: str, sign: str, file_sign: str, facts: FileFacts, options: TableOptions
-) -> Callable[[str], float]:
-    """Return what reads the numbers of a column: by its own decimal sign, else that of the others."""
+def _usual(texts: Sequence[str]) -> Array | None:
+    """Return the numbers in texts that are all written with points, or all with commas; None for others."""
+    numbers = numbers_as_written(texts)
+    return numbers_as_written(texts, ",") if numbers is None else numbers
+
+
+def _parsed(column: _Raw, file_sign: str, facts: FileFacts, options: TableOptions) -> Array:
+    """Return the numbers of the values of a column: by its own decimal sign, else that of the others."""
+    if not column.texts and column.usual is not None:
+        return column.usual
+    unit, sign = column.unit or facts.spelling.get(column.name, ""), column.sign
+    plain = [text.removesuffix(unit) for text in column.values] if unit else column.values
     if not sign:
-        usual = facts.decimal if any("," in text for text in texts) else "."
-        hundreds = sum(_HUNDREDS.fullmatch(text) is not None for text in texts)
-        if file_sign != "," and hundreds and (usual == "." or ODD * hundreds >= len(texts)):
-            usual = "."  # 3,432 beside 355 is written with thousands; between semicolons, one beside many may be whole
+        usual = facts.decimal if any("," in text for text in plain) else "."
+        if file_sign != "," and usual == ",":  # between semicolons, one of 355 beside many as 3,432 may be whole
+            hundreds = sum(_HUNDREDS.fullmatch(text) is not None for text in plain)
+            usual = "." if hundreds and ODD * hundreds >= len(plain) else usual
         clear = file_sign == "." or (file_sign == "," and facts.decimal == ",")  # beside commas, points are decimal
         sign = file_sign if clear else usual
-    decimal = options.decimal or (sign if len(sign) == 1 else "")
-    return lambda text: number(text.removesuffix(unit), decimal, options.thousands)
+    return numbers_in(plain, options.decimal or (sign if len(sign) == 1 else ""), options.thousands)
 
 
 def unit_of(texts: Sequence[str]) -> str:
@@ -237,11 +266,12 @@ def unit_of(texts: Sequence[str]) -> str:
     return units.pop() if len(units) == 1 else ""
 
 
-def _written(column: TableColumn) -> Iterator[str]:
-    """Yield what is worth knowing of how the numbers of a column are written."""
-    mentioned = False
-    for text in column.values:
-        value = column.read(text)
+def _written(column: TableColumn, usual: Array | None) -> Iterator[str]:
+    """Yield what is worth knowing of how the numbers of a column are written; `usual` are those of one decimal sign."""
+    mentioned, pairs = False, [*zip(column.values, column.parsed.tolist(), strict=True)]
+    if usual is not None and np.array_equal(usual, column.parsed):
+        pairs = [pair for pair in pairs if "," in pair[0] or (pair[0].startswith("0") and pair[0].isdigit())]
+    for text, value in pairs:
         if text in column.odd or (is_number(text) and value == float(text) and not _CODE.fullmatch(text)):
             continue
         if _COMMA.fullmatch(text) and value == float(text.replace(",", ".")):
@@ -253,18 +283,20 @@ def _written(column: TableColumn) -> Iterator[str]:
 
 def _unsure(column: TableColumn, facts: FileFacts) -> Iterator[str]:
     """Yield what may be thousands or decimals: three digits behind a comma, beside hundreds that have none."""
-    values = [text for text in column.values if isfinite(column.read(text))]
-    apart = [text for text in values if "," in text or (facts.decimal == "," and "." in text)]
-    hundreds = [text for text in values if _HUNDREDS.fullmatch(text.removesuffix(column.unit))]
-    if apart and hundreds:
-        read = f"{in_quotes(apart[0])} beside {in_quotes(hundreds[0])} is read as {column.read(apart[0]):g}"
+    pairs = [*zip(column.values, column.parsed.tolist(), strict=True)]
+    apart = [pair for pair in pairs if "," in pair[0] or (facts.decimal == "," and "." in pair[0])]
+    apart = [pair for pair in apart if isfinite(pair[1])]
+    hundreds = [text for text, _ in pairs if _HUNDREDS.fullmatch(text.removesuffix(column.unit))] if apart else []
+    if hundreds:
+        read = f"{in_quotes(apart[0][0])} beside {in_quotes(hundreds[0])} is read as {apart[0][1]:g}"
         yield f"Column {in_quotes(column.name)}: {read}, which may be wrong: the decimal sign can be chosen."
 
 
 def _may_be_missing(column: TableColumn) -> Iterator[str]:
     """Yield what is said of a number far from all others by which programs mark a missing value, such as -999."""
-    values = column.values if column.role == "numbers" and not column.aside else ()
-    numbers = np.unique([*filter(isfinite, map(column.read, values))])
+    if column.role != "numbers" or column.aside:
+        return
+    numbers = np.unique(column.parsed[np.isfinite(column.parsed)])
     for marked in (numbers.min(), numbers.max()) if len(numbers) > 2 else ():
         others = numbers[numbers != marked]
         far = _FAR * np.abs(others).max() < abs(marked) or (marked < -9 and others.min() >= 0)
@@ -280,6 +312,9 @@ def _with_role(made: TableColumn, frame: pd.DataFrame, unnamed: bool, words: boo
     made = replace(made, role=role, aside=aside, odd=odd)
     if role == "numbers" and (unnamed or called_id(made.name)) and _counts(made, rows):
         made = replace(made, role="identifier", aside="it numbers the rows")
+    long = role == "numbers" and made.parsed.min() >= _LONG and np.ptp(np.log10(made.parsed) // 1) == 0
+    if long and not made.aside and _counts(made, rows):
+        made = replace(made, role="identifier", aside="its long numbers tell the rows apart")
     if not made.aside and 2 * made.gaps > rows:
         made = replace(made, role="nothing", aside=f"a value is missing in {made.gaps:,} of {rows:,} rows")
     return replace(made, aside=left) if left else made
@@ -291,10 +326,10 @@ def _role(made: TableColumn, lines: Any, words: bool) -> tuple[Role, str, tuple[
         return "nothing", "it is empty", ()
     if words and not _too_many(values, present):
         return "words", "", ()
-    numbers = [*map(made.read, values)]
-    others = [value for value, number in zip(values, numbers, strict=True) if not isfinite(number)]
+    finite = np.isfinite(made.parsed)
+    others = [] if finite.all() else [value for value, known in zip(values, finite, strict=True) if not known]
     if not others:
-        days = f"it holds dates, such as {int(numbers[0])}" if are_days(numbers) else ""
+        days = f"it holds dates, such as {int(made.parsed[0])}" if are_days(made.parsed, made.name) else ""
         return "date" if days else "numbers", days, ()
     if len(others) == len(values) and not any(isinstance(value, str) and not is_number(value) for value in others):
         return "nothing", f"{_seen(made, others, lines)} is not a finite number", ()
@@ -342,11 +377,11 @@ def called_id(name: str) -> bool:
 
 def _one_by_one(made: TableColumn) -> bool:
     """Whether a column goes up by one from row to row."""
-    numbers = [*map(made.read, made.values)]
-    return len(numbers) == len(made.codes) and all(after == before + 1 for before, after in pairwise(numbers))
+    return len(made.values) == len(made.codes) and bool((made.parsed[1:] == made.parsed[:-1] + 1).all())
 
 
 def _counts(made: TableColumn, rows: int) -> bool:
     """Whether whole numbers tell the rows apart."""
     present = rows - made.gaps
-    return present > 2 and len(made.values) == present and all(made.read(value).is_integer() for value in made.values)
+    apart = present > 2 and len(made.values) == present and bool(np.isfinite(made.parsed).all())
+    return apart and bool((made.parsed % 1 == 0).all())

@@ -102,10 +102,10 @@ def find_separator(lines: Sequence[str], name: str) -> str:
     Wrangling messy CSV files by detecting row and type patterns, 2019.
     """
     letters, some = 0, list[str]()
-    for line in filter(str.strip, lines):
-        if not line.startswith(("#", "%")):
-            letters += len(line)
-            some.append(line)
+    filled = [line for line in lines if line.strip()]
+    for line in [line for line in filled if not line.startswith(("#", "%"))] or filled:
+        letters += len(line)
+        some.append(line)
         if letters > _START and len(some) > _FEWEST:
             break
     scores, faults = dict[str, float](), list[str]()

@@ -12,8 +12,8 @@ from math import log
 _START = 100_000  # bytes by which it is told
 _UNSURE = 6.0  # of the logarithm of the odds
 _LATIN = {
-    "cp1252": ("éèàêçâîôûëïù", "äöüß", "áéíóúñ", "ãçáéíõóêúâà", "åäöé", "æøåé", "éëïèöü", "àèìòùé"),
-    "cp1250": ("łąęóżśćńź", "íáéěýřčžšůúťďňó", "áéöóőüúíű", "čšžćđ", "ăîâşţ"),
+    "cp1252": ("éèàêçâîôûëïù", "äöüß", "áéíóúñ", "ãçáéíõóêúâà", "åäöé", "æøåé", "éëïèöü", "àèìòùé", "àèíòçúéóïü"),
+    "cp1250": ("łąęóżśćńź", "íáéěýřčžšůúťďňó", "áéíčžýšúľťôňďäŕĺ", "áéöóőüúíű", "čšžćđ", "ăîâşţ"),
     "cp1254": ("ıüşöçğâî",),
     "cp1257": ("ėšžąųūįčę", "āīšēžūļņķčģ", "äõüöšž"),
 }
@@ -38,6 +38,8 @@ _SIGNS = {  # of two bytes: the signs, the first bytes of the usual ones and how
     "cp932": ("[\u3041-\u30fc\u4e00-\u9fff]", 0x88, 0x97, 2965, _JAPANESE),
     "euc-kr": ("[\uac00-\ud7a3]", 0xB0, 0xC8, 1200, ""),
 }
+_SELDOM = {"cp1257": log(0.3), "cp1254": log(0.3)}  # tables in these, beside one in Windows-1252, 1250 or 1251
+_SELDOM |= dict.fromkeys(("mac-roman", "cp850", "cp852", "cp866", "koi8-r", "koi8-u", "iso8859-5"), log(0.03))
 _MARKS = "°µ²³±€–—’‘“”„…«»©®×½·§№\xa0、。，"
 _WORD = re.compile(r"[A-Za-z]*[^\x00-\x7f][A-Za-z\x80-\U0010ffff]*")
 _BEYOND = re.compile(r"[^\x00-\x7f]")
@@ -58,7 +60,8 @@ def guess(data: bytes) -> tuple[str, tuple[str, ...]]:
     words = {coding: _words(start, coding) for coding in (*_LATIN, *_ALPHABETS, *_SIGNS)}
     if words["koi8-u"] == words["koi8-r"]:  # without the letters in which they differ
         words["koi8-u"] = []
-    odds = {coding: max(_likelihood(letters, coding)) for coding, letters in words.items() if letters}
+    likely = {coding: max(_likelihood(letters, coding)) for coding, letters in words.items() if letters}
+    odds = {coding: chance + _SELDOM.get(coding, 0.0) for coding, chance in likely.items()}
     able = [coding for coding in sorted(odds, key=lambda coding: -odds[coding]) if _decodes(data, coding)]
     if not able:
         return "cp1252", ()

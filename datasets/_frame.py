@@ -38,7 +38,10 @@ MOST_OFFERED = 1000  # targets, where none can be used
 _PARTS = {"train", "training", "test", "testing", "val", "valid", "validation", "dev"}
 _CALLED = ("is_test", "is_train", "istest", "istrain")
 _TESTED = "it says which rows are tested"
-_GENES = re.compile(r"\W*(genes?|probe|transcript|otu|taxon|peptide|protein|id_ref|symbol|ensembl|hugo)", re.IGNORECASE)
+_GENES = re.compile(
+    r"\W*(genes?|probe|transcript|otu|taxon|peptide|protein|id_ref|symbol|ens(g\d|embl)|hugo|\d+_at)",
+    re.IGNORECASE,
+)
 _ENDS = ("source target", "src dst", "from to", "node1 node2", "u v", "i j", "row col")
 _EDGES = "Its rows look like edges of a graph: give a row for each of its nodes, or a kernel for every pair of them."
 
@@ -135,7 +138,8 @@ def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, facts: FileF
     dataset = labels.dataset(name, _values(used, kept.rows, progress), feature_names=features, **given)
     unit = (f"The target is in {label.unit}.",) if label.unit and labels.task == "regression" else ()
     guessed = unit if options.target is not None else (f"The target is {column(label.name)}.", *unit)
-    if options.target is None and _GENES.match(columns[0].name) and columns[0].aside:
+    called = (columns[0].name, *map(str, columns[0].values[:1])) if columns[0].aside else ()
+    if options.target is None and any(map(_GENES.match, called)):
         guessed += ("Each row is a sample: where the columns are, as in tables of genes, turn the table first.",)
     notes = (*dataset.notes, *filter(_ASSUMED.search, facts.assumed), *guessed, *done)
     return replace(dataset, notes=notes, table=summary, held_out=tested, absent=absent)
@@ -163,7 +167,8 @@ def _tested(
     tests = (*able, *facts.tests)
     if facts.held_out is not None:
         return None, facts.held_out, tests
-    sure = (each.name for each in columns if each.name.lower() in _CALLED or {*map(str.lower, each.texts())} <= _PARTS)
+    worded = [each.name for each in columns if each.role != "numbers" and {*map(str.lower, each.texts())} <= _PARTS]
+    sure = [each.name for each in columns if each.name.lower() in _CALLED or each.name in worded]
     free = [name for name in sure if name in able and name not in (options.target, *options.leave_out)]
     wanted = options.test or next(iter(free), None)
     marker = next((each for each in columns if each.name == wanted), None)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import mode
 from typing import TYPE_CHECKING
 
-from ._cells import NO_NUMBER, in_quotes, is_measured, is_missing, is_number, number
+from ._cells import NO_NUMBER, in_quotes, is_measured, is_missing, is_number, mostly_measured, number
 from ._dataset import DataError
 from ._frame import check_columns, unique_names
 from ._table_options import MOST_ABOVE, FileFacts, TableOptions
@@ -63,15 +63,17 @@ def heading(rows: Sequence[Row], lines: Sequence[int], asked: bool | int | tuple
         notes += (f"{f'Row {lines[start]}' if start else 'The first row'} is taken to hold {first}.",)
     if not header:
         return NameRows(("",) * width, start, False, notes)
-    count = 2 if len(left) > 3 and _also_names(left[1], [cells[2:] for cells in columns]) else 1
+    count = 2 if len(left) > 3 and _also_names(left[1], left[2:]) else 1
+    third = [*filter(None, left[2])] if count == 2 else []
+    of_index = count == 2 and len(third) <= 1  # pandas writes the name of the index there
     if count == 2:
         notes = (*notes[:-1], f"Rows {lines[start]} and {lines[start + 1]} are taken to hold names of columns.")
-        count += sum(map(bool, left[2])) <= 1  # pandas writes the name of the index there
+        count += of_index or all(cell.startswith('{"ImportId"') for cell in third)  # of Qualtrics
     names = _joined(left[: min(count, 2)])
     front, last = columns[0][count:], columns[-1][count:]
     counting = any(all(cell == f"{k}" for k, cell in enumerate(front, start)) for start in (0, 1))
-    if count > 2 or (count == 2 and counting):  # pandas writes there what the rows of names are called
-        names = (left[2][0] if count > 2 else "", *names[1:])
+    if of_index or (count == 2 and counting):  # pandas writes there what the rows of names are called
+        names = (left[2][0] if of_index else "", *names[1:])
     if (width > 2 or counting) and names[0] and not names[-1] and 2 * sum(map(bool, last)) > len(last) == len({*front}):
         names = ("", *names[:-1])
         notes += ("The names stand one column too far to the left, as R writes them beside names of rows: moved.",)
@@ -110,6 +112,10 @@ def _below_titles(rows: Sequence[Row]) -> int:
     usual, start = mode(filled), 0
     while start < min(len(rows) - 2, MOST_ABOVE) and _is_title(filled[start], usual, rows[start + 1]):
         start += 1
+    full = next((k for k in range(start, min(len(rows) - 2, MOST_ABOVE)) if filled[k] >= usual), start)
+    above = all(all(row[:count]) for row, count in zip(rows[start:full], filled[start:full], strict=True))
+    if full > start and above and len({*rows[full]}) == len(rows[full]) and _also_names(rows[full], rows[full + 1 :]):
+        return full  # below what is said of the table, such as "Date", "2024-01-02"
     return start
 
 
@@ -121,9 +127,9 @@ def _is_title(filled: int, usual: int, following: Row) -> bool:
     return filled == 1 or (2 * filled < usual and not over)
 
 
-def _also_names(row: Row, below: Sequence[Sequence[str]]) -> bool:
-    """Whether a second row holds names: words alone, most of them above numbers."""
-    return not any(map(is_measured, row)) and sum(map(_by_kind, row, below)) > 1
+def _also_names(row: Row, below: Sequence[Row]) -> bool:
+    """Whether a row below others holds names: words alone, several of them above numbers."""
+    return not any(map(is_measured, row)) and sum(map(_by_kind, row, zip(*below, strict=True))) > 1
 
 
 def _joined(rows: Sequence[Row]) -> tuple[str, ...]:
@@ -242,8 +248,7 @@ def _are_years(first: list[str], below: Sequence[Row]) -> bool:
 
 def _by_kind(cell: str, below: Row) -> int:
     """Return 1 for a word above numbers or dates, -1 for one of these above more of them, 0 above words."""
-    present = [other for other in below if not is_missing(other)]
-    if is_missing(cell) or cell.lower() in NO_NUMBER or 2 * sum(map(is_measured, present)) < max(len(present), 1):
+    if is_missing(cell) or cell.lower() in NO_NUMBER or not mostly_measured(below):
         return 0
     return -1 if is_measured(cell) else 1
 

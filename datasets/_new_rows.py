@@ -97,8 +97,7 @@ def _values(made: TableColumn, word: str | None, spelling: Mapping[str, str], no
     if word is not None:
         matches = [float(word in (text, str(value))) for text, value in zip(made.texts(), made.values, strict=True)]
         return np.array([*matches, np.nan])[made.codes]
-    numbers = np.array([*map(made.read, made.values), np.nan])
-    numbers[~np.isfinite(numbers)] = np.nan
+    numbers = np.append(np.where(np.isfinite(made.parsed), made.parsed, np.nan), np.nan)
     wrong = [in_quotes(str(value)) for value, x in zip(made.values, numbers[:-1], strict=True) if np.isnan(x)]
     if wrong:
         notes.append(f"{column(made.name).capitalize()} holds no number where it says {listed(wrong[:MOST_WRONG])}.")

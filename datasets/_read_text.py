@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._bounds import check_size, reading, reason_of
 from ._cells import in_quotes, is_number
-from ._columns import unit_of
+from ._columns import ODD, unit_of
 from ._dataset import DataError
 from ._dialect import ONE_SIGN, SEPARATORS, decode, find_separator, read_separator, split
 from ._frame import check_columns, unique_names
@@ -115,13 +115,16 @@ def _rows_alone(text: str, separator: str, above: int) -> tuple[str, list[str]]:
 
     Remarks are marked by # or %, and no rows by their length, a blank behind the mark, or a number in a column of them.
     """
+    marks = "\n#" in text or "\n%" in text
+    if not marks and "'" not in text:
+        return text, []
     plain = [line for line in _first_lines(text)[above:] if line.strip() and not _MARKED.match(line)]
     rows = split(plain, separator) if plain else [[""]]
     if '"' not in text and 2 * sum(any(map(_IN_SINGLE.fullmatch, row)) for row in rows) > len(rows):
         sign = re.escape(separator)
         cell = rf"(?m)(^|{sign})( *)'([^'\n]*(?:''[^'\n]*)*)'(?= *(?:{sign}|$))"
         text = re.sub(cell, lambda match: match[1] + match[2] + '"' + match[3].replace("''", "'") + '"', text)
-    if "\n#" not in text and "\n%" not in text:
+    if not marks:
         return text, []
     lines, lengths = text.split("\n"), sorted(map(len, rows))
     shortest, longest = lengths[len(rows) // 10], lengths[-1 - len(rows) // 10]  # but for exceptions
@@ -129,12 +132,10 @@ def _rows_alone(text: str, separator: str, above: int) -> tuple[str, list[str]]:
     numbered = 2 * sum(is_number(row[0]) for row in rows if row) > len(rows)
     quotes = [0, *accumulate(line.count('"') for line in lines)]
     marked = [k for k, line in enumerate(lines) if k > above and _MARKED.match(line) and not quotes[k] % 2]
-    remarks = [
-        k
-        for k in marked
-        for cells in split([lines[k]], separator)
-        if len(cells) not in usual or lines[k][1:2] in ("", " ") or (numbered and is_number(cells[0][1:]))
-    ]
+    cells = {k: row for k in marked for row in split([lines[k]], separator)}
+    counted = [k for k, row in cells.items() if numbered and is_number(row[0][1:])]
+    counted = counted if ODD * len(counted) <= len(lines) - above else []  # others are identifiers, such as #1
+    remarks = [k for k, row in cells.items() if len(row) not in usual or lines[k][1:2] in ("", " ") or k in {*counted}]
     if not remarks or 2 * len(marked) > len(lines) - above:
         return text, []
     note = f"Remarks between the rows are left out ({len(remarks):,}): {in_quotes(lines[remarks[0]])}."
@@ -185,6 +186,8 @@ def _by_widths(text: str) -> str | None:
 def _remarks(lines: Sequence[str], start: bool) -> int:
     """Return how many lines stand above the table, marked as remarks."""
     place = int(start)
+    if all(_MARKED.match(line) for line in lines[place:] if line.strip()):  # of identifiers, such as #1
+        return place
     while place < len(lines) - 1 and (lines[place][:1] in ("#", "%") or not lines[place].strip()):
         place += 1
     return place

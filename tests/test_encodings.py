@@ -76,6 +76,21 @@ def test_the_encoding_of_a_table_is_told_by_a_few_words_of_its_language(
     assert right >= 18  # two tables may well hold words that are words in another encoding
 
 
+@pytest.mark.parametrize(
+    ("encoding", "words"),
+    [
+        *(
+            ("cp1250", words)
+            for words in ("moški ženska", "šola občina", "muško žensko", "mężczyzna gdańsk", "muž žena")
+        ),
+        *(("cp1252", words) for words in ("zürich genève", "població gènere", "één coöperatie", "jalapeño té")),
+    ],
+)
+def test_two_words_are_read_in_the_encoding_of_more_people(encoding: str, words: str) -> None:
+    found = read_dataset_bytes(table(["a", "b", *words.split()]).encode(encoding), "mine.csv")
+    assert {*found.classes} == {*words.split()}
+
+
 def test_what_escapes_switch_on_stays_where_it_is_no_japanese() -> None:
     found = read_dataset_bytes(b"a,y\n" + b"1,\x1b$x\n2,v\n" * 9, "mine.csv")
     assert "\x1b$x" in found.classes

@@ -142,8 +142,9 @@ PHYLIP = [f"{name:<10}" + " ".join(map(str, row)) for name, row in zip(SAMPLES, 
         ("d.phy", "\n".join([str(N), *PHYLIP])),
         ("d.phy", "\n".join([f"  {N}", *(line.replace(" ", "\n  ", 40).replace("\n", " ", 10) for line in PHYLIP)])),
         ("d.dist", "\n".join([str(N), *(" ".join(line.split()[: i + 1]) for i, line in enumerate(PHYLIP))])),
+        ("d.txt", "\n".join([" ".join(SAMPLES[:-1]), *(" ".join(PHYLIP[i].split()[: i + 1]) for i in range(1, N))])),
     ],
-    ids=["vector", "upper", "lower", "PHYLIP", "in several lines", "lower triangle of PHYLIP"],
+    ids=["vector", "upper", "lower", "PHYLIP", "in several lines", "lower triangle of PHYLIP", "as R shows them"],
 )
 def test_distances_are_a_matrix_however_they_are_written(name: str, content: str | bytes, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())

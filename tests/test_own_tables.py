@@ -160,6 +160,16 @@ HEADED["class", ""] = KINDS
         "Report of 2024,,,\n,,,\na,b,c,class\n" + lines(),
         "Report of 2024\n\na,b,c,class\n" + lines(),
         "Report of 2024\n\na,b,c,class,later\n" + lines(),
+        "Source,lab 3,\n\nUpdated,2024-03-28,\n\na,b,c,class\n" + lines(),  # as the World Bank does
+        "Instrument: X200\nOperator: A. Smith, lab 3\n\na,b,c,class\n" + lines(),
+        "#,a,b,c,class\n" + "".join(f"#{line}\n" for line in numbered(lines()).splitlines()),
+        "".join(f"#{line}\n" for line in numbered(lines()).splitlines()).replace(",", "\t"),
+        "id,a,b,c,class\n" + "".join("#" * (i % 2) + f"{i},{line}\n" for i, line in enumerate(lines().splitlines())),
+        "id,a,b,c,class\n" + "".join(f"{10**16 + 7 * i},{line}\n" for i, line in enumerate(lines().splitlines())),
+        "Q1,Q2,Q3,Q4\nhow,what,where,class\n"
+        + ",".join(['"{""ImportId"":""Q""}"'] * 4)
+        + "\n"
+        + lines(),  # by Qualtrics
         "a b  c class\n" + "".join(f"  {line}\n" for line in lines("   ").splitlines()),
         "# a b c class\n" + lines(" "),  # by NumPy
         "a\tb\tc\tclass\n" + lines("\t\t"),
@@ -769,6 +779,24 @@ def test_days_written_as_numbers_are_dates_and_ids_are_none() -> None:
     assert 'Column "day" is set aside: it holds dates, such as 20100131.' in found.notes
 
 
+@pytest.mark.parametrize(
+    ("name", "cells", "date"),
+    [
+        ("when", [f"{2019 + i // 12}{i % 12 + 1:02d}" for i in range(40)], True),
+        ("month", [f"{2019 + i}{i % 3 + 1:02d}" for i in range(40)], True),
+        ("born", [f"{1 + i % 28:02d}{i % 12 + 1:02d}{1950 + i}" for i in range(40)], True),
+        ("x", [f"{i % 12 + 1}{1 + i % 28:02d}{1950 + i}" for i in range(40)], True),
+        ("school", [f"{2000 + i}{i % 5 + 1:02d}" for i in range(40)], False),  # a year and a code
+        ("school", [f"{101 + i % 9}{1990 + i}" for i in range(40)], False),
+        ("price", [str(199_000 + 137 * i) for i in range(40)], False),
+        ("count", [str(1_902_000 + 7 * i) for i in range(40)], False),
+    ],
+)
+def test_months_and_days_in_any_order_are_dates_and_counts_and_codes_are_none(name, cells, date) -> None:
+    rows = "".join(f"{cell},{i % 7},{'uv'[i % 2]}\n" for i, cell in enumerate(cells))
+    assert table(f"{name},x2,class\n{rows}").feature_names == (("x2",) if date else (name, "x2"))
+
+
 def test_edges_of_a_graph_are_named_for_what_they_are_also_without_names() -> None:
     edges = "".join(f"{i} {(i + k * k) % 30}\n" for i in range(30) for k in (1, 2, 3))
     counts = "".join(f"{i} {i * 7 % 3}\n" for i in range(30) for _ in range(3))
@@ -785,6 +813,7 @@ def test_a_table_whose_rows_are_genes_says_how_it_was_taken() -> None:
     rows = "".join(f"g{i},{i / 4},{i % 5},{i % 7}.5\n" for i in range(20))
     said = "Each row is a sample: where the columns are, as in tables of genes, turn the table first."
     assert said in table(f"Gene_ID,S1,S2,S3\n{rows}").notes
+    assert said in table(f",S1,S2,S3\n{rows.replace('g', 'ENSG0000')}").notes
     assert said not in table(f"Gene_ID,S1,S2,S3\n{rows}", target="S3").notes
 
 

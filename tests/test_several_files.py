@@ -278,6 +278,47 @@ def test_a_target_is_heeded_where_objects_of_json_may_be_rows_or_columns(tmp_pat
     assert np.allclose(data.X, np.hstack([samples, X[10:20]]))
 
 
+@pytest.mark.parametrize("turned", ["a", "b"])
+def test_objects_of_json_that_hold_more_columns_than_samples_are_turned_and_matched(
+    turned: str, tmp_path: Path
+) -> None:
+    names = [f"s{i}" for i in range(N)]
+    few = pd.DataFrame(X, index=names, columns=[*"uvw"]).assign(**{"class": WORDS})
+    wide = pd.DataFrame(np.random.default_rng(0).normal(size=(N, 2 * N)).round(4), index=names).add_prefix("g")[::-1]
+    files = {f"{turned}_json": wide.to_json(orient="index")}
+    files[f"{'ab'.replace(turned, '')}_json"] = few.to_json(orient="index")
+    paths = written(tmp_path, **files)
+    for given in ([*paths], [*paths][::-1]):
+        data = read_dataset(given, target="class")
+        frame = pd.DataFrame(data.X, columns=[name.rpartition(": ")[2] for name in data.feature_names])
+        order = slice(None, None, -1 if given[0].stem == turned else 1)
+        assert np.allclose(frame[[*"uvw"]], X[order])
+        assert np.allclose(frame[[*wide]], wide[::-1][order])
+
+
+CITIES = pd.Series(np.array(["Bern", "Rome", "Wien"])[np.arange(N) % 3])
+
+
+@pytest.mark.parametrize("numbered", [True, False])
+@pytest.mark.parametrize("kind", [int, float, bool])
+def test_a_column_for_each_class_in_a_file_of_its_own_holds_the_labels(
+    kind: type, numbered: bool, tmp_path: Path
+) -> None:
+    columns = pd.get_dummies(CITIES).astype(kind)
+    samples = pd.DataFrame(X, columns=[*"abc"])
+    paths = written(tmp_path, x_csv=samples.to_csv(index=numbered), more_csv=columns.to_csv(index=numbered))
+    data = read_dataset(paths)
+    assert data.classes == ("Bern", "Rome", "Wien")
+    assert np.array_equal(data.y, np.arange(N) % 3)
+    assert np.allclose(data.X, X)
+    arrays = written(tmp_path, x_csv=text(X), more_csv=text(columns, fmt="%d"))
+    assert (read_dataset(arrays).classes, read_dataset(arrays).n_features) == (("1", "2", "3"), 3)
+    beside = written(
+        tmp_path, x_csv=samples.assign(**{"class": WORDS}).to_csv(index=numbered), more_csv=columns.to_csv()
+    )
+    assert read_dataset(beside).n_features == 6  # where another column is called so, it is a view
+
+
 def test_what_stands_beside_one_table_in_an_archive_is_no_table(tmp_path: Path) -> None:
     table = (HEADED + rows()).encode()
     beside = {"notes_txt": b"Measured in 1999,\nby us.\n", "load_py": b"import os\n", "Index": b"02 Dec 1996 Index\n"}
@@ -390,6 +431,7 @@ def test_arrays_and_matrices_of_numbers_are_paired_as_tables_are(tmp_path: Path)
     for name, part in parts.items():
         np.savetxt(tmp_path / f"{name}.csv", part, delimiter=",", fmt="%.3f" if "X" in name else "%d")
     halves(read_dataset(tmp_path))
+    halves(read(saved(xTr=X[:TRAINED], xTe=X[TRAINED:], yTr=Y[:TRAINED], yTe=Y[TRAINED:]), "t.npz"))
     assert read(saved(X=X, y=Y, latest=X), "t.npz").held_out is None
     np.savetxt(tmp_path / "y_train.csv", Y[1:TRAINED], fmt="%d")
     with pytest.raises(DataError, match="different numbers of rows: 29 to train on and 10 to test; 30 to train on"):

@@ -25,10 +25,10 @@ from .._gram_files import ENTRIES, GramFiles, together
 from .._labels import Labels, code_labels
 from .._symmetric import FEWEST, UNEQUAL, symmetric
 
-_Y = ("y", "labels", "label", "target", "targets", "gnd", "class", "classes", "group", "gt", "ytrain", "y_train")
-_X = ("x", "data", "fea", "features", "feature", "samples", "xtrain", "x_train")
+_Y = ("y", "labels", "label", "target", "targets", "gnd", "class", "classes", "group", "gt", "ytrain", "y_train", "ytr")
+_X = ("x", "data", "fea", "features", "feature", "samples", "xtrain", "x_train", "xtr")
 NAMES = ("feature_names", "kernel_names", "target_names")
-_PART = re.compile(r"[ _.-]*(test|train)(ing)?[ _.-]*|[_.-](te?|tr)$|[_.-]?(trn|tst)$|(?<=\d)tra$")
+_PART = re.compile(r"[ _.-]*(test|train)(ing)?[ _.-]*|[_.-](te?|tr)$|[_.-]?(trn|tst)$|(?<=\d)tra$|(?<=^[xy])(te|tr)$")
 _KERNEL = re.compile(r"^k[\d_]*$|kernel|gram")  # names by which a matrix is meant as a kernel
 
 

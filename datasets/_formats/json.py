@@ -34,6 +34,8 @@ def looks(data: bytes) -> bool:
 
 def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
     """Read a table, or arrays by their names."""
+    import pandas as pd
+
     held, assumed = _held(data, name, options.encoding)
     progress(0.5)
     arrays = _arrays(held, name, gram_cells)
@@ -41,6 +43,7 @@ def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram
         refuse_unused(options, ("encoding",), name)
         return dataset_of(arrays, name)
     frame, notes = _frame(held, name, options.target)
+    frame.index = pd.RangeIndex(1, len(frame) + 1)
     return dataset_from_frame(frame, options, name, FileFacts(assumed=(*assumed, *notes), dialect="JSON"), progress)
 
 
@@ -51,6 +54,14 @@ def arrays_in(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]
 
 def frame_of(data: bytes, name: str, progress: Progress, options: TableOptions) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return the table in a file, and notes."""
+    import pandas as pd
+
+    frame, notes = keyed_frame(data, name, options)
+    return frame.set_axis(pd.RangeIndex(1, len(frame) + 1)), notes
+
+
+def keyed_frame(data: bytes, name: str, options: TableOptions) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Return the table in a file, with the keys of its rows as index where it has some, and notes."""
     return _frame(_held(data, name, options.encoding)[0], name, options.target)
 
 
@@ -102,9 +113,9 @@ def _frame(held: Any, name: str, target: str | None = None) -> tuple[pd.DataFram
     check_size(name, *(shape if by_rows else shape[::-1]))
     with reading(f"{name} is no table"):
         columns = held["columns"] if split else None
-        frame = pd.DataFrame([*rows] if by_rows else held, columns=columns)
+        called = [*held] if isinstance(held, dict) and not split and by_rows else None
+        frame = pd.DataFrame([*rows] if by_rows else held, columns=columns, index=called)
     frame.columns, notes = unique_names([str(key) for key in frame.columns], name)
-    frame.index = pd.RangeIndex(1, len(frame) + 1)
     if isinstance(held, dict) and kinds == {dict}:
         notes.append(f"Each of its objects is taken to hold a {'row' if by_rows else 'column'}.")
     return frame, tuple(notes)

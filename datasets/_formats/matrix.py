@@ -117,7 +117,16 @@ def rows_in(data: bytes) -> list[list[str]]:
     if kept and _DECIMAL_COMMAS.fullmatch(kept[len(kept) // 2]):
         kept = [line.replace(",", ".") for line in kept]
     rows = [[cell.strip("\"'") for cell in _BETWEEN.split(line)] for line in kept]
-    return _phylip(rows) or rows
+    return _phylip(rows) or _of_dist(rows) or rows
+
+
+def _of_dist(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return names and distances as R shows them, a triangle between all names but the last and all but the first."""
+    top, body = (rows[0], rows[1:]) if len(rows) > FEWEST else ((), ())
+    if not top or [*top[1:]] != [row[0] for row in body[:-1]] or any(len(row) != k for k, row in enumerate(body, 2)):
+        return []
+    whole = [[top[0], "0"], *([*row, "0"] for row in body)]
+    return [[row[0], *(whole[max(i, j)][min(i, j) + 1] for j in range(len(whole)))] for i, row in enumerate(whole)]
 
 
 def _phylip(rows: Sequence[Sequence[str]]) -> list[list[str]]:
