@@ -121,7 +121,7 @@ def test_what_is_done_in_parts_holds_the_loop_for_one_of_them_alone() -> None:
 
 
 def test_an_open_page_is_changed_in_parts_soon_and_in_the_order_asked_for() -> None:
-    told, asked = list[int](), list[Any]()
+    told, asked, errors = list[int](), list[Any](), list[Exception]()
     page: Any = Document()
     context = SimpleNamespace(session=None)  # of a page that is served
     page._session_context = lambda: context
@@ -130,18 +130,21 @@ def test_an_open_page_is_changed_in_parts_soon_and_in_the_order_asked_for() -> N
         for _ in range(2):
             told.append(number)
             yield
+        if number == 1:
+            raise ValueError("The first breaks down")
 
     async def both() -> None:
         for event in asked[:2]:  # Panel adds what sends the changes
             await event.callback.callback()
 
     page.on_change(lambda event: asked.append(event) if isinstance(event, SessionCallbackAdded) else None)
-    with set_curdoc(page):
+    with set_curdoc(page), pn.config.set(exception_handler=errors.append):
         part_by_part(parts(1))
         part_by_part(parts(2))
         assert told == []
         asyncio.run(both())
     assert told == [1, 1, 2, 2]
+    assert [str(error) for error in errors] == ["The first breaks down"]  # which whoever looks at the page is told
 
 
 def drawn(drawing: FrameRate, frames: Frames, now: float, busy: int = 0) -> None:
@@ -229,3 +232,7 @@ def test_what_the_last_page_leaves_is_collected_though_nothing_more_comes(
     asyncio.run(look())
     tidy.collect_in_time()
     assert collections.count(2) == len(given_back) == 1  # Panel itself has not collected
+    tidy.put_off_for = 0.0
+    tidy.collect_in_time()
+    tidy.collect_in_time()
+    assert collections.count(2) == 2  # once more, for what its threads held longer

@@ -134,7 +134,7 @@ class GarbageCollection:
         gc.set_threshold(young, middle, NEVER)
         self._done_at = monotonic()
         self._took = self._done_at - begun
-        self._ended = False  # whether a page has ended since
+        self._ended = self._again = False  # whether a page has ended since; whether its threads may have left more
 
     def _note(self) -> None:
         self._ended = True
@@ -143,9 +143,10 @@ class GarbageCollection:
         """Collect if there is anything to find, and time, or if it cannot be put off."""
         now = monotonic()
         waited = now - self._done_at
-        due = self._ended or gc.get_count()[2] >= WORTH_IT
-        if due and waited > (self.put_off_for if self.frame_rate.pages(now) else self.times * self._took):
+        late = waited > self.put_off_for
+        due = self._ended or gc.get_count()[2] >= WORTH_IT or (self._again and late)
+        if due and (late or (waited > self.times * self._took and self.frame_rate.pages(now) == 0)):
             gc.collect()
             give_back()
-            self._done_at, self._ended = monotonic(), False
+            self._done_at, self._again, self._ended = monotonic(), self._ended, False
             self._took = self._done_at - now

@@ -7,7 +7,7 @@ their place. Nothing here waits: the event loop of the page is never blocked.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from time import monotonic
+from time import monotonic, thread_time
 from typing import Any
 
 import panel as pn
@@ -27,7 +27,7 @@ from mklviz.views.explorer.page_recovery import PageRecovery
 from mklviz.views.explorer.shell import DeepLink, Shell
 from mklviz.views.form import Alert, Form
 from mklviz.views.host.page_session import follow_session
-from mklviz.views.host.ticks import Ticks, give_way
+from mklviz.views.host.ticks import Ticks, give_way_after
 from mklviz.views.lessons.pooled import ClassCard
 from mklviz.views.lessons.stage import LessonStage
 from mklviz.views.links.link import CLAIM, RECIPE, Address, HideAndLock, open_address, open_words, query_value
@@ -273,7 +273,7 @@ class Explorer(pn.viewable.Viewer):
 
     async def tick(self) -> None:
         """Show how far preparation or race are, with the document locked; being async, it cannot overlap itself."""
-        now = monotonic()
+        now, begun = monotonic(), thread_time()
         if self.page_recovery.shared_race.left:
             self._leave()
             return
@@ -289,12 +289,13 @@ class Explorer(pn.viewable.Viewer):
             self._cold_start.awaited = self.launch is not None
             self.session.preview = self._cold_start.set_up
             seen = self.shell.sees(self.race_view)
-            self._cold_start.update(self.run_panel.pace.value, self._figures_ahead.built, seen)
+            drawable = self.launch is None and self._figures_ahead.built
+            self._cold_start.update(self.run_panel.pace.value, drawable, seen)
         self.lesson.update()
         self.stage.tick()
         if self.class_card.tick():
             self.page_recovery.tell()
-        await give_way()  # figures may have been built
+        await give_way_after(begun)  # figures may have been built
         self.shell.tick(monotonic())
 
     def _tick_race(self, now: float) -> None:
@@ -309,7 +310,8 @@ class Explorer(pn.viewable.Viewer):
 
     def _tick_launch(self, launch: Launch | Reopening) -> None:
         """Show how far the preparation is, and the race when it can start."""
-        preparation, stand = launch.preparation, self._figures_ahead.build()  # otherwise all would be built at once
+        preparation = launch.preparation
+        stand = launch.recipe != self.sidebar.recipe or self._figures_ahead.build()  # not all at once, at the end
         if not preparation.ended:
             self._ticks_of_launch += 1
             if self._ticks_of_launch > SOON:

@@ -57,13 +57,14 @@ class Frames:
         self.heartbeat = Heartbeat(width=0, height=0, margin=0)
         self.painted_at = self.sent_at = 0.0
         self._figures_at = 0  # the frame after which the browser has the current figures
+        self._figures_sent_at = 0.0
 
     def send(self, now: float, figures: bool = False) -> None:
         """Count a frame; with `figures`, the current figures come with it."""
         self.sent_at = now
         self.heartbeat.seq += 1
         if figures:
-            self._figures_at = self.heartbeat.seq
+            self._figures_at, self._figures_sent_at = self.heartbeat.seq, now
 
     def acknowledge(self, now: float) -> bool:
         """Note that a frame was painted; return whether it was the first with the current figures."""
@@ -85,7 +86,7 @@ class Frames:
 
     def lost(self, now: float) -> bool:
         """Return whether the browser should have acknowledged the figures by now, and has not."""
-        return not self.stand and now - self.sent_at > FIGURES_LOST_AFTER
+        return not self.stand and now - self._figures_sent_at > FIGURES_LOST_AFTER
 
     def ready(self, now: float) -> bool:
         """Return whether the figures may be changed: no change may reach the browser before the figures do."""

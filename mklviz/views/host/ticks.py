@@ -41,6 +41,14 @@ async def give_way() -> None:
 
 
 SLICE = 0.06  # CPU seconds, after which what takes longer lets the event loop do everything else
+
+
+async def give_way_after(begun: float) -> None:
+    """Give way if a slice has been spent since `begun`, by `thread_time`."""
+    if thread_time() - begun > SLICE:
+        await give_way()
+
+
 _PUT_OFF: ContextVar[list[Iterator[None]] | None] = ContextVar("_PUT_OFF", default=None)
 
 
@@ -87,7 +95,11 @@ def part_by_part(parts: Iterator[None]) -> None:
 
     async def do() -> None:
         async with loop_lock():
-            await carry_out(document, [parts])
+            try:
+                await carry_out(document, [parts])
+            except Exception as error:  # Bokeh would not tell the visitor
+                with set_curdoc(document):
+                    state._handle_exception(error)
 
     document.add_next_tick_callback(do)
 
@@ -237,8 +249,9 @@ class Ticks:
                 self.stop()
                 return
             with set_curdoc(self._document), self.frame_rate.watch(self), hold(policy="collect"):
+                begun = thread_time()
                 await self._callback()
-                await give_way()
+                await give_way_after(begun)
                 if self._document is None or changes(self._document):
                     self.sent_at = monotonic()
 

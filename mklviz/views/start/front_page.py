@@ -177,8 +177,8 @@ def open_page() -> None:
 
 def get_ready() -> None:
     """Draw what stands in the HTML of the first page, and load what the others stand on, before the first visitor."""
-    configure()
     tab_classes()
+    configure()  # of all classes that there are
     front_html(START)
     offered_regularizers()  # of which some load compiled code
 
