@@ -112,6 +112,28 @@ def test_what_is_pickled_decides_bit_for_bit_as_before(normalize: str) -> None:
         assert again.trace_.reason == found.trace_.reason
 
 
+@pytest.mark.parametrize("normalize", ["trace", "diagonal"])
+def test_what_release_0_2_pickled_decides_bit_for_bit_as_then(normalize: str) -> None:
+    X, y = data()
+    found = mv.MKLClassifier("gauss:1,4@all+each", normalize=normalize).fit(X, y)
+    function, part = found._function, found._function.part
+    as_then = {
+        **{name: getattr(function, name) for name in ("weights", "signed", "bias")},
+        **{name: getattr(part, name) for name in ("points", "normalize", "which", "samples")},
+        "families": [{"name": "gaussian", "options": {"widths": (1.0, 4.0)}}],
+        "family": [0] * len(part.kernels),
+        "values": [spec.value for spec in part.kernels],
+        "names": [spec.name for spec in part.kernels],
+        "columns": [list(spec.columns) for spec in part.kernels],
+        "scales": [scale if normalize == "diagonal" else scale[:1] for scale in part.scales],
+        "shape": list(part.bank_shape),
+        "repairs": [],
+    }
+    again = mv.MKLClassifier()
+    again.__setstate__({**found.__getstate__(), "_function": as_then})
+    np.testing.assert_array_equal(again.decision_function(X), found.decision_function(X))
+
+
 @pytest.mark.parametrize("approximation", ["auto", mv.Nystrom(20)])
 def test_approximate_kernels_are_pickled_too(approximation: Any) -> None:
     X, y = data()

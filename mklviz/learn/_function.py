@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -113,6 +113,8 @@ def from_plain(plain: Any) -> Any:
         return tuple(map(from_plain, plain))
     if not isinstance(plain, dict):
         return plain
+    if "families" in plain:
+        return _of_release_2(plain)
     given = {name: from_plain(value) for name, value in plain.items()}
     kind = given.pop("kind")
     if kind not in _KINDS:
@@ -123,7 +125,27 @@ def from_plain(plain: Any) -> Any:
     return made
 
 
-@cache
+@lru_cache(64)
 def _family(name: str, *options: tuple[str, Any]) -> KernelFamily:
     """Return one object for all families that are equal: their kernels share what is computed for it."""
     return kernel_families()[name](**dict(options))
+
+
+def _of_release_2(plain: dict[str, Any]) -> Function:
+    """Return the function in an estimator that release 0.2 wrote."""
+    families = [
+        _family(family["name"], *family["options"].items()) if isinstance(family, dict) else family
+        for family in plain["families"]
+    ]
+    described = zip(plain["names"], plain["family"], plain["values"], plain["columns"], strict=True)
+    specs = tuple(
+        KernelSpec(name, None if number < 0 else families[number], value, tuple(columns))
+        for name, number, value, columns in described
+    )
+    repairs = [None if each is None else Repair(**each) for each in plain.get("repairs", ())]
+    matrices = [KernelSpec("", None, float("nan"), ()) for _ in repairs]
+    shape, samples = tuple(plain["shape"]), plain["samples"]
+    given = Given(shape, tuple(range(len(repairs))), matrices, tuple(repairs)) if repairs else None
+    scales = tuple(np.broadcast_to(scale, (len(samples),)) for scale in plain["scales"])
+    part = KernelPart(specs, scales, plain["points"], plain["normalize"], plain["which"], samples, shape, (), given)
+    return Function(part, plain["weights"], plain["signed"], plain["bias"])
