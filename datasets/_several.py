@@ -141,7 +141,10 @@ def _turned(frame: pd.DataFrame, others: Sequence[pd.DataFrame]) -> pd.DataFrame
 
 
 def _labels_by_columns(arrays: dict[str, NDArray[Any]], frames: dict[str, pd.DataFrame]) -> list[str]:
-    """Put labels in the place of the only table that has a column for each class, where no other holds any; note it."""
+    """Put labels in the place of the only table that has a column for each class, and note it.
+
+    It is called as labels are, or alone has names of columns; no other is known to hold labels.
+    """
     if any(max(each.shape, default=0) == each.size or each.dtype.kind in "US" for each in arrays.values()):
         return []
     tall = {stem: each for stem, each in arrays.items() if each.ndim == 2 and len(each) > each.shape[1]}
@@ -155,6 +158,8 @@ def _labels_by_columns(arrays: dict[str, NDArray[Any]], frames: dict[str, pd.Dat
     if len(places) != 1 or len(frames) + len(arrays) < 2:
         return []
     ((stem, place),) = places.items()
+    if not _arrays.called_labels(stem) and {*frames} - {stem}:  # which may hold the target
+        return []
     if stem in frames:
         frames[stem] = frames[stem].drop(columns=plain[stem].columns).assign(**{LABEL: plain[stem].columns[place]})
     else:
