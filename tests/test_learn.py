@@ -116,17 +116,16 @@ def test_what_is_pickled_decides_bit_for_bit_as_before(normalize: str) -> None:
 def test_what_release_0_2_pickled_decides_bit_for_bit_as_then(normalize: str) -> None:
     X, y = data()
     found = mv.MKLClassifier("gauss:1,4@all+each", normalize=normalize).fit(X, y)
-    function, part = found._function, found._function.part
+    now = found.__getstate__()["_function"]
+    part, specs = now["part"], now["part"]["kernels"]
     as_then = {
-        **{name: getattr(function, name) for name in ("weights", "signed", "bias")},
-        **{name: getattr(part, name) for name in ("points", "normalize", "which", "samples")},
+        **{name: now[name] for name in ("weights", "signed", "bias")},
+        **{name: part[name] for name in ("points", "normalize", "which", "samples", "scales")},
         "families": [{"name": "gaussian", "options": {"widths": (1.0, 4.0)}}],
-        "family": [0] * len(part.kernels),
-        "values": [spec.value for spec in part.kernels],
-        "names": [spec.name for spec in part.kernels],
-        "columns": [list(spec.columns) for spec in part.kernels],
-        "scales": [scale if normalize == "diagonal" else scale[:1] for scale in part.scales],
-        "shape": list(part.bank_shape),
+        "family": [0] * len(specs),
+        **{f"{name}s": [spec[name] for spec in specs] for name in ("value", "name")},
+        "columns": [spec["columns"] for spec in specs],
+        "shape": part["bank_shape"],
         "repairs": [],
     }
     again = mv.MKLClassifier()

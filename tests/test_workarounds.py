@@ -138,9 +138,20 @@ def test_bokeh_works_out_the_defaults_of_a_class_again_for_each_model() -> None:
 
 
 def test_bokeh_writes_a_reference_to_every_model_of_the_page_for_each_message() -> None:
-    models = {Div(), Div()}
-    assert len(Serializer(references=models)._references) == 2, gone("views/host/panel_setup.py")
+    asked: list[Div] = []
+
+    class Referred(Div):
+        @property
+        def ref(self) -> Any:
+            asked.append(self)
+            return super().ref
+
+    models = {Referred(), Referred()}
+    Serializer(references=models)
+    assert len(asked) == 2, gone("views/host/panel_setup.py")
+    asked.clear()
     new, serializer = Div(), panel_setup.ReferencesWhenMet(references=models)
+    assert asked == []
     assert [serializer.encode(model) for model in models] == [model.ref for model in models]
     assert not serializer.has_ref(new)
     assert serializer.encode([new, new]) == Serializer(references=models).encode([new, new])
