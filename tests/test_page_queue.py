@@ -168,10 +168,9 @@ def test_the_more_pages_are_drawn_the_longer_each_waits_for_its_next_frame() -> 
 
 
 @pytest.fixture
-def collections(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+def collections() -> Iterator[list[int]]:
     """The generations that Python has collected since; it and Panel collect as they did before afterwards."""
-    for name in ("_garbage_collect", "GC_DEBOUNCE"):
-        monkeypatch.setattr(document, name, getattr(document, name))
+    of_panel = {name: vars(document)[name] for name in ("_garbage_collect", "GC_DEBOUNCE")}
     before, found = gc.get_threshold(), list[int]()
 
     def note(phase: str, info: dict[str, int]) -> None:
@@ -183,6 +182,7 @@ def collections(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     gc.callbacks.remove(note)
     gc.unfreeze()
     gc.set_threshold(*before)
+    vars(document).update(of_panel)
 
 
 def some_garbage() -> None:
