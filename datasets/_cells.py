@@ -24,7 +24,11 @@ _DAY = rf"([a-z]{{3,9}}, )?({_NUMBERED}|{_WRITTEN})"
 _TIME = r"\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?( ?[ap]m)?"
 _DATE = re.compile(rf"{_DAY}([ T]+{_TIME})?( ?(Z|UTC|GMT)| ?[+-]\d{{2}}:?\d{{2}})?|{_TIME}", re.IGNORECASE)
 _SURELY = 10  # days written as numbers
-_OF_TIME = re.compile("date|datum|fecha|dob|birth|born|month|monat|mois|period|yyyy", re.IGNORECASE)
+_CAMEL = re.compile("(?<=[a-z])(?=[A-Z])")
+_OF_TIME = re.compile(
+    r"(?<![^\W\d_])(dates?|\w*datum|fecha|dob|birth(day|date)?|born|months?|monat|mois|periods?|yyyy(mm)?(dd)?)(?![^\W\d_])",
+    re.IGNORECASE,
+)
 _LONGEST_DATE, _LONGEST_NUMBER = 40, 60  # letters
 MOST_QUOTED, MOST_LISTED = 40, 5
 LABEL_NAMES = ("class", "label", "labels", "target", "y", "outcome", "response", "diagnosis", "species")
@@ -102,7 +106,7 @@ def numbers_as_written(texts: Sequence[str], decimal: str = ".") -> NDArray[np.f
 
 def numbers_in(texts: Sequence[str], decimal: str, thousands: str | None) -> NDArray[np.float64]:
     """Return what `number` says of each text, of all at once where they are as programs write them."""
-    usual = decimal == "," or thousands != "."
+    usual = thousands != ("," if decimal == "," else ".")
     numbers = numbers_as_written(texts, decimal) if usual else None
     return np.array([number(text, decimal, thousands) for text in texts]) if numbers is None else numbers
 
@@ -150,13 +154,14 @@ def are_days(numbers: NDArray[np.float64], name: str) -> bool:
     if len(numbers) < _SURELY or not ((numbers >= 180001) & (numbers < 10**8) & (numbers % 1 == 0)).all():
         return False
     whole = numbers.astype(int)
-    ends, first, second, called = whole % 10000, whole // 10**6, whole // 10000 % 100, _OF_TIME.search(name)
-    if _are_days(whole // 10000, whole // 100 % 100, whole % 100):
+    years, ends, first, second = whole // 100, whole % 100, whole // 10**6, whole // 10000 % 100
+    if _are_days(whole // 10000, years % 100, ends):
         return True
-    for days, months in ((first, second), (second, first)):
-        if _are_days(ends, months, days):
-            return bool(called or (len({*months}) > 1 and len({*days}) >= _SURELY))  # no codes before a year
-    return _are_days(whole // 100, whole % 100, np.ones_like(whole)) and bool(called or len({*(whole % 100)}) == 12)
+    called = _OF_TIME.search(_CAMEL.sub("_", name)) is not None  # others may be codes
+    if called and (_are_days(whole % 10000, second, first) or _are_days(whole % 10000, first, second)):
+        return True
+    sure = called or (len({*ends}) == 12 and len({*years}) > 1)
+    return sure and _are_days(years, ends, np.ones_like(whole))
 
 
 def _are_days(years: NDArray[np.int_], months: NDArray[np.int_], days: NDArray[np.int_]) -> bool:

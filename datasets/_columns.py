@@ -26,6 +26,7 @@ from ._cells import (
     numbers_as_written,
     numbers_in,
     short_number,
+    target_name,
     words_listed,
 )
 from ._dataset import Array
@@ -156,7 +157,7 @@ def read_columns(
         first = j == 0 and (facts.unnamed or (facts.header is False and frame.shape[1] > 2 and _one_by_one(made)))
         said = facts.said.get(each.name)
         left = "you left it out" if each.name in options.leave_out else _NO_FEATURE * (said == "aside")
-        columns.append(_with_role(made, frame, first, said == "words", left * (each.name != options.target)))
+        columns.append(_with_role(made, frame, first, said == "words", left, options.target))
         if each.texts and columns[-1].role == "numbers":
             unsure = [] if each.sign or file_sign or options.thousands else [*_unsure(columns[-1], facts)]
             notes |= dict.fromkeys((*_written(columns[-1], each.usual), *unsure))
@@ -305,19 +306,23 @@ def _may_be_missing(column: TableColumn) -> Iterator[str]:
             yield f"{what}: where a value is missing there, add it to the missing words (na)."
 
 
-def _with_role(made: TableColumn, frame: pd.DataFrame, unnamed: bool, words: bool, left: str) -> TableColumn:
+def _with_role(
+    made: TableColumn, frame: pd.DataFrame, unnamed: bool, words: bool, left: str, target: str | None
+) -> TableColumn:
     """Return a column with what it holds, and why it is not used; `left`: why others want that."""
     rows = len(made.codes)
     role, aside, odd = _role(made, frame.index, words)
     made = replace(made, role=role, aside=aside, odd=odd)
     if role == "numbers" and (unnamed or called_id(made.name)) and _counts(made, rows):
         made = replace(made, role="identifier", aside="it numbers the rows")
-    long = role == "numbers" and made.parsed.min() >= _LONG and np.ptp(np.log10(made.parsed) // 1) == 0
-    if long and not made.aside and _counts(made, rows):
+    digits = role == "numbers" and all(isinstance(value, str) and value.isdecimal() for value in made.values)
+    long = digits and made.parsed.min() >= _LONG and np.ptp(np.log10(made.parsed) // 1) == 0
+    predicted = made.name in (target, str(frame.columns[-1])) or target_name(made.name)
+    if long and not predicted and not made.aside and _counts(made, rows):
         made = replace(made, role="identifier", aside="its long numbers tell the rows apart")
     if not made.aside and 2 * made.gaps > rows:
         made = replace(made, role="nothing", aside=f"a value is missing in {made.gaps:,} of {rows:,} rows")
-    return replace(made, aside=left) if left else made
+    return replace(made, aside=left) if left and made.name != target else made
 
 
 def _role(made: TableColumn, lines: Any, words: bool) -> tuple[Role, str, tuple[Any, ...]]:

@@ -113,7 +113,7 @@ def read_text(
 def _rows_alone(text: str, separator: str, above: int) -> tuple[str, list[str]]:
     """Return a text without remarks between its rows, and a note on them; with double quotes where single ones stand.
 
-    Remarks are marked by # or %, and no rows by their length, a blank behind the mark, or a number in a column of them.
+    Remarks are marked by # or %, and no rows by their length, a blank behind the mark, or numbers but identifiers.
     """
     marks = "\n#" in text or "\n%" in text
     if not marks and "'" not in text:
@@ -129,13 +129,16 @@ def _rows_alone(text: str, separator: str, above: int) -> tuple[str, list[str]]:
     lines, lengths = text.split("\n"), sorted(map(len, rows))
     shortest, longest = lengths[len(rows) // 10], lengths[-1 - len(rows) // 10]  # but for exceptions
     usual = range(shortest - (shortest > 2), longest + 2)  # the last cell may lack, or be followed by a separator
-    numbered = 2 * sum(is_number(row[0]) for row in rows if row) > len(rows)
+    numbers = [row[0] for row in rows if row and is_number(row[0])]
     quotes = [0, *accumulate(line.count('"') for line in lines)]
     marked = [k for k, line in enumerate(lines) if k > above and _MARKED.match(line) and not quotes[k] % 2]
     cells = {k: row for k in marked for row in split([lines[k]], separator)}
-    counted = [k for k, row in cells.items() if numbered and is_number(row[0][1:])]
-    counted = counted if ODD * len(counted) <= len(lines) - above else []  # others are identifiers, such as #1
-    remarks = [k for k, row in cells.items() if len(row) not in usual or lines[k][1:2] in ("", " ") or k in {*counted}]
+    counted = {k for k, row in cells.items() if 2 * len(numbers) > len(rows) and is_number(row[0][1:])}
+    sharp = {k for k in counted if lines[k][0] == "#"}
+    named = [*numbers, *(cells[k][0][1:] for k in sharp)]
+    if ODD * len(sharp) > len(lines) - above and all(map(str.isdecimal, named)) and len({*named}) == len(named):
+        counted -= sharp  # identifiers, such as #1
+    remarks = [k for k, row in cells.items() if len(row) not in usual or lines[k][1:2] in ("", " ") or k in counted]
     if not remarks or 2 * len(marked) > len(lines) - above:
         return text, []
     note = f"Remarks between the rows are left out ({len(remarks):,}): {in_quotes(lines[remarks[0]])}."

@@ -253,6 +253,7 @@ def test_between_semicolons_a_comma_is_decimal_unless_whole_numbers_stand_beside
         lines = [f"{cell};{i % 7};{'uv'[i % 2]}" for i, cell in enumerate(cells + [str(355 + i) for i in range(whole)])]
         found = table("\n".join(["a;b;class", *lines]))
         assert found.X[0, 0] == first
+        assert table("\n".join(["a;b;class", *lines, "4,5;1;u"]), thousands=",").X[0, 0] == 1100
         assert ("Commas in numbers are read as decimal points." in found.notes) == (whole == 1)
 
 
@@ -779,13 +780,19 @@ def test_days_written_as_numbers_are_dates_and_ids_are_none() -> None:
     assert 'Column "day" is set aside: it holds dates, such as 20100131.' in found.notes
 
 
+CODES = ("candidate", "updates", "validated", "stillborn", "code")
+DAYS = ("birth_date", "dateOfBirth", "Geburtsdatum", "DOB")
+
+
 @pytest.mark.parametrize(
     ("name", "cells", "date"),
     [
         ("when", [f"{2019 + i // 12}{i % 12 + 1:02d}" for i in range(40)], True),
         ("month", [f"{2019 + i}{i % 3 + 1:02d}" for i in range(40)], True),
         ("born", [f"{1 + i % 28:02d}{i % 12 + 1:02d}{1950 + i}" for i in range(40)], True),
-        ("x", [f"{i % 12 + 1}{1 + i % 28:02d}{1950 + i}" for i in range(40)], True),
+        *((name, [f"{i % 12 + 1}{1 + i % 28:02d}{1950 + i}" for i in range(40)], True) for name in DAYS),
+        *((name, [f"{1 + i % 28:02d}{i % 12 + 1:02d}{1950 + i}" for i in range(40)], False) for name in CODES),
+        *((name, [f"{start + i}" for i in range(12)], False) for name in CODES for start in (200001, 201001)),
         ("school", [f"{2000 + i}{i % 5 + 1:02d}" for i in range(40)], False),  # a year and a code
         ("school", [f"{101 + i % 9}{1990 + i}" for i in range(40)], False),
         ("price", [str(199_000 + 137 * i) for i in range(40)], False),
@@ -795,6 +802,23 @@ def test_days_written_as_numbers_are_dates_and_ids_are_none() -> None:
 def test_months_and_days_in_any_order_are_dates_and_counts_and_codes_are_none(name, cells, date) -> None:
     rows = "".join(f"{cell},{i % 7},{'uv'[i % 2]}\n" for i, cell in enumerate(cells))
     assert table(f"{name},x2,class\n{rows}").feature_names == (("x2",) if date else (name, "x2"))
+
+
+@pytest.mark.parametrize(
+    ("name", "zeros", "target"),
+    [
+        ("density", "e19", "class"),
+        ("Hz", "000000000.0", "class"),
+        ("revenue", "000000000", None),
+        ("target", "000000000", None),
+        ("revenue", "000000000", "revenue"),
+    ],
+)
+def test_long_numbers_that_are_measured_or_predicted_are_used(name: str, zeros: str, target: str | None) -> None:
+    rows = [f"{i * 7 % 5}.5,{100 + i}{zeros}" + f",{i % 2}" * (target is not None) for i in range(40)]
+    found = table("\n".join([f"x,{name}" + ",class" * (target is not None), *rows]), target=target)
+    predicted = name in found.table.targets and found.table.options.target == name
+    assert predicted or name in found.feature_names
 
 
 def test_edges_of_a_graph_are_named_for_what_they_are_also_without_names() -> None:
@@ -856,6 +880,14 @@ def test_what_is_a_mark_of_remarks_elsewhere_may_begin_a_cell() -> None:
     texts = "a,text,class\n" + "".join(f'{i},"of {i}\n# in\nit",{"ab"[i % 2]}\n' for i in range(20))
     assert table(texts).table.first[0][1] == "of 0 # in it"
     assert not any("Remarks" in note for note in table(texts).notes)
+
+
+@pytest.mark.parametrize("first", ["#{}.5", "%{}.5", "%{}", "#7"])
+def test_many_rows_behind_a_mark_are_remarks_unless_identifiers_tell_them_apart(first: str) -> None:
+    cells = [first.format(i) if i % 4 == 1 else f"{i}" for i in range(40)]
+    found = table("a,b,class\n" + "".join(f"{cell},{i % 7},{'uv'[i % 2]}\n" for i, cell in enumerate(cells)))
+    assert found.n_samples == 30
+    assert any(note.startswith("Remarks between the rows are left out (10)") for note in found.notes)
 
 
 def test_what_may_be_meant_otherwise_is_said() -> None:

@@ -306,7 +306,7 @@ def test_a_column_for_each_class_in_a_file_of_its_own_holds_the_labels(
 ) -> None:
     columns = pd.get_dummies(CITIES).astype(kind)
     samples = pd.DataFrame(X, columns=[*"abc"])
-    paths = written(tmp_path, x_csv=samples.to_csv(index=numbered), more_csv=columns.to_csv(index=numbered))
+    paths = written(tmp_path, x_csv=samples.to_csv(index=numbered), labels_train_csv=columns.to_csv(index=numbered))
     data = read_dataset(paths)
     assert data.classes == ("Bern", "Rome", "Wien")
     assert np.array_equal(data.y, np.arange(N) % 3)
@@ -317,6 +317,9 @@ def test_a_column_for_each_class_in_a_file_of_its_own_holds_the_labels(
         tmp_path, x_csv=samples.assign(**{"class": WORDS}).to_csv(index=numbered), more_csv=columns.to_csv()
     )
     assert read_dataset(beside).n_features == 6  # where another column is called so, it is a view
+    (tmp_path / "views").mkdir()
+    views = written(tmp_path / "views", area_csv=columns.to_csv(index=numbered), x_csv=samples.to_csv(index=numbered))
+    assert read_dataset(views).table.options.target == "x: c"  # so it is where it isn't called as labels are
 
 
 def test_what_stands_beside_one_table_in_an_archive_is_no_table(tmp_path: Path) -> None:

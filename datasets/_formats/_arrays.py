@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from mklviz.quoting import listed
 
 from .._bounds import check_size
+from .._cells import LABEL_NAMES
 from .._dataset import Array, DataError, Dataset
 from .._gram_files import ENTRIES, GramFiles, together
 from .._labels import Labels, code_labels
@@ -40,6 +41,11 @@ class FoundArrays:
     tables: dict[str, Array]
     kernels: dict[str, Array]
     names: dict[str, tuple[str, ...]]
+
+
+def called_labels(name: str) -> bool:
+    """Whether a file is called as labels are, which may be those of a part."""
+    return _PART.sub("", name.lower()) in (*_Y, *LABEL_NAMES)
 
 
 def pairs_to_test(names: Sequence[str], wanted: Sequence[str] = ()) -> dict[str, str]:
