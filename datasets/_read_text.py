@@ -113,8 +113,7 @@ def read_text(
 def _rows_alone(text: str, separator: str, above: int) -> tuple[str, list[str]]:
     """Return a text without remarks between its rows, and a note on them; with double quotes where single ones stand.
 
-    Remarks are marked by # or %, and no rows by their length, a blank behind the mark, or a number in a column of them,
-    unless many numbers that tell the rows apart have a #.
+    Remarks are marked by # or %, and no rows by their length, a blank behind the mark, or numbers but identifiers.
     """
     marks = "\n#" in text or "\n%" in text
     if not marks and "'" not in text:

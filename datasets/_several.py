@@ -141,10 +141,7 @@ def _turned(frame: pd.DataFrame, others: Sequence[pd.DataFrame]) -> pd.DataFrame
 
 
 def _labels_by_columns(arrays: dict[str, NDArray[Any]], frames: dict[str, pd.DataFrame]) -> list[str]:
-    """Put labels in the place of the only table that has a column for each class, and note it.
-
-    It is called as labels are, or alone has names of columns; no other is known to hold labels.
-    """
+    """Put labels in the place of the only table that has a column for each class, where no other may hold them."""
     if any(max(each.shape, default=0) == each.size or each.dtype.kind in "US" for each in arrays.values()):
         return []
     tall = {stem: each for stem, each in arrays.items() if each.ndim == 2 and len(each) > each.shape[1]}
@@ -154,12 +151,11 @@ def _labels_by_columns(arrays: dict[str, NDArray[Any]], frames: dict[str, pd.Dat
         for stem, table in tables.items()
     }
     named = any(target_name(str(each)) or table.shape[1] == 1 for table in plain.values() for each in table)
-    places = {} if named else {stem: place for stem, each in plain.items() if (place := _one_each(each)) is not None}
+    able = [] if named else [stem for stem in plain if _arrays.called_labels(stem) or not {*frames} - {stem}]
+    places = {stem: place for stem in able if (place := _one_each(plain[stem])) is not None}
     if len(places) != 1 or len(frames) + len(arrays) < 2:
         return []
     ((stem, place),) = places.items()
-    if not _arrays.called_labels(stem) and {*frames} - {stem}:  # which may hold the target
-        return []
     if stem in frames:
         frames[stem] = frames[stem].drop(columns=plain[stem].columns).assign(**{LABEL: plain[stem].columns[place]})
     else:
