@@ -5,6 +5,7 @@ Stands on the standard library alone.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from html import escape
@@ -20,6 +21,9 @@ MOST_QUOTED, MOST_LISTED = 60, 12
 _UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last four are wide
 
+# signs and digits, as people of any country write a number: no spreadsheet can compute more from it
+_NUMBER = re.compile(r"[+-](?:\d[\d.,' \u00a0\u202f]*|[.,]\d+)(?:[eE][+-]?\d+)?\s?%?|[+-](?:inf|nan)")
+
 
 def one_line(text: str, most: int = MOST_SAID) -> str:
     """Return a text on one line of at most `most` letters, without what steers a terminal or turns letters round."""
@@ -31,13 +35,8 @@ def one_line(text: str, most: int = MOST_SAID) -> str:
 
 def cell(value: object) -> object:
     """Return what stands in a cell of a table in text, which no spreadsheet is to take for a formula."""
-    if not isinstance(value, str) or not value.startswith(_FORMULA):
-        return value
-    try:
-        float(value)
-    except ValueError:
-        return f"'{value}"
-    return value
+    harmless = not isinstance(value, str) or not value.startswith(_FORMULA) or _NUMBER.fullmatch(value)
+    return value if harmless else f"'{value}"
 
 
 def message_of(error: BaseException) -> str:

@@ -420,7 +420,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "apps": (8, 2),
     "benchmark_mkl": (313, 7),
     "datasets": (6113, 43),
-    "mklviz": (1540, 16),
+    "mklviz": (1539, 16),
     "mklviz/analysis": (2128, 12),
     "mklviz/bench": (1195, 7),
     "mklviz/check": (1174, 6),
@@ -459,7 +459,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (555, 3),
     "mklviz/views/tabs": (2370, 12),
     "solvers": (6233, 28),
-    "tests": (50261, 229),
+    "tests": (50268, 229),
 }
 
 

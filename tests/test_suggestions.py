@@ -8,7 +8,7 @@ from mklviz.errors import MklvizError
 from mklviz.kernels.families import kernel_families
 from mklviz.problem.losses import loss_families
 from mklviz.problem.regularizers import regularizer_families
-from mklviz.quoting import ALIASES, hint, suggestions
+from mklviz.quoting import ALIASES, cell, hint, suggestions
 from mklviz.recipe import Recipe
 
 KINDS = {
@@ -72,3 +72,10 @@ def test_recipes_say_which_name_was_meant(words: str, said: str) -> None:
     with pytest.raises(MklvizError, match="There is no") as refused:
         Recipe.from_words(words)
     assert said in str(refused.value)
+
+
+def test_a_cell_comes_back_as_it_was_unless_a_spreadsheet_would_compute_it() -> None:
+    numbers = ["-0,132", "-1.234,5", "+5 %", "-.5", "-1e-5", "-1 234", "word", 2.5]
+    assert [cell(value) for value in numbers] == numbers
+    formulas = ["=1+1", "-1+2", "+cmd|1", "-2-3", "@sum", "\t=1"]
+    assert [cell(value) for value in formulas] == [f"'{value}" for value in formulas]
