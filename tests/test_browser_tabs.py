@@ -101,6 +101,7 @@ LEARNED = """() => [...Bokeh.documents[0].all_models].filter((m) => m.type === "
 def test_the_model_shows_what_was_learned_and_follows_the_cursor(raced: App) -> None:
     app = raced
     app.page.get_by_role("tab", name="Model").click()
+    app.press("To the end")
 
     def drawn() -> set[str]:
         return set(app.page.evaluate(LEARNED))
