@@ -126,7 +126,6 @@ def test_each_click_on_start_lands_at_whatever_moment(chromium: Any, server: Ser
     all_land(chromium, server, seed=1)
 
 
-@pytest.mark.product
 def test_each_click_on_start_lands_where_nothing_is_compiled(chromium: Any, new_machine: Server) -> None:
     all_land(chromium, new_machine, seed=2, count=3)
 

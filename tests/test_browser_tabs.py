@@ -94,6 +94,32 @@ def cut(app: App) -> list[object]:
     return list(app.page.locator(".bk-panel-models-layout-Column:visible").evaluate_all(CUT))
 
 
+PATHS = """() => Object.fromEntries([...Bokeh.documents[0].all_models]
+  .filter((m) => /^map-(path-(silp|level|spg)|ground|best)$/.test(m.name ?? ""))
+  .map((m) => [m.name.replace(/^map-(path-)?/, ""), m.data instanceof Map ? m.data : new Map(Object.entries(m.data))])
+  .map(([name, data]) => [name, data.values().next().value.length]))"""
+
+
+def test_the_geometry_shows_every_path_on_a_map_and_follows_the_cursor(raced: App) -> None:
+    app = raced
+    app.page.get_by_role("tab", name="Geometry").click()
+
+    def drawn() -> dict[str, int]:
+        return {key: count for key, count in app.page.evaluate(PATHS).items() if key in app.points()}
+
+    app.press("To the end")
+    app.until(lambda: drawn() == app.points(), "a path with every step of each solver")
+    steps = app.settled()
+    app.until(lambda: app.page.evaluate(PATHS)["ground"] > 5, "contours of the objective")
+    assert app.page.evaluate(PATHS)["best"] == 1
+    app.until(lambda: canvases(app) == 1, "the figure of the map")
+    app.screenshot("geometry-1280")
+    app.press("Step back")
+    app.until(lambda: max(drawn().values()) == max(steps.values()) - 1, "the paths as of the step before")
+    app.press("To the end")
+    app.until(lambda: drawn() == steps, "the whole paths again")
+
+
 LEARNED = """() => [...Bokeh.documents[0].all_models].filter((m) => m.type === "Figure" && m.title?.text)
   .map((m) => m.title.text)"""
 
@@ -119,3 +145,25 @@ def test_the_model_shows_what_was_learned_and_follows_the_cursor(raced: App) -> 
     app.page.get_by_text(re.compile("at step 0")).wait_for()
     app.until(lambda: app.page.get_by_text(said).first.inner_text() != before, "the weights of the first step")
     app.screenshot("model-1280")
+
+
+def test_another_solver_goes_on_from_the_step_of_the_cursor(raced: App) -> None:
+    app = raced
+    app.page.get_by_role("tab", name="Timeline").click()
+    app.page.get_by_role("slider", name="Step").fill("12")
+    app.choose("step 12 with:", "UFO-MKL")
+    app.page.get_by_text(re.compile("UFO-MKL always begins")).wait_for()
+    go_on = app.button("Continue from here")
+    app.until(lambda: go_on.get_attribute("aria-disabled") == "true", "the button to be off")
+    solves = app.curves()["silp"]["svm_solves"][12]
+    app.choose("step 12 with:", "Level")
+    app.until(lambda: go_on.get_attribute("aria-disabled") != "true", "the button to be on")
+    go_on.click()
+    name = "Level from step 12 of SILP"
+    app.until(lambda: len(app.curves().get(name, {}).get("iteration", [])) > 3, "the curve of the branch")
+    app.until_finished()
+    app.settled()
+    curve = app.curves()[name]
+    assert (curve["iteration"][0], curve["svm_solves"][0]) == (12.0, solves)
+    app.until(lambda: [text.strip() for text in app.row(name)[:1]] == [name], "its row in the table")
+    app.screenshot("branch-1280")
