@@ -128,7 +128,7 @@ def test_a_run_that_was_cut_off_goes_on_as_a_branch_of_its_race(store: Store) ->
     assert trace.origin is not None
     assert (trace.origin.label, trace.origin.step) == ("SILP", before.best_index)
     assert trace[0].svm_solves == before[before.best_index].svm_solves
-    np.testing.assert_array_equal(trace[0].weights, before.best.weights)
+    np.testing.assert_allclose(trace[0].weights, before.best.weights, rtol=1e-12)  # they are made to sum to one again
     assert trace.gap[0] <= before.gap[-1] * (1 + 1e-9)  # what had been proved stays proved
     assert trace.seconds[0] >= before.seconds[before.best_index]
     assert Recipe.from_json(trace.recipe).problem == RECIPE.problem
