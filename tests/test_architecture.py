@@ -436,7 +436,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/record": (4201, 18),
     "mklviz/reproduce": (2393, 17),
     "mklviz/scenarios": (847, 6),
-    "mklviz/server": (1870, 12),
+    "mklviz/server": (1885, 12),
     "mklviz/sweeps": (3035, 13),
     "mklviz/views": (30, 1),
     "mklviz/views/chart": (1978, 10),
@@ -459,7 +459,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (555, 3),
     "mklviz/views/tabs": (2370, 12),
     "solvers": (6233, 28),
-    "tests": (50316, 229),
+    "tests": (50333, 229),
 }
 
 

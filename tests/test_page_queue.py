@@ -23,6 +23,7 @@ from panel.io.server import DocHandler
 from panel.io.state import set_curdoc
 
 from mklviz.server import process
+from mklviz.server.messages import OPEN_SOCKETS
 from mklviz.server.process import WORTH_IT, GarbageCollection, build_pages_in_turn
 from mklviz.views.host.frames import Frames
 from mklviz.views.host.ticks import (
@@ -209,6 +210,22 @@ def test_what_nobody_uses_is_collected_when_nothing_is_drawn(collections: list[i
     assert collections.count(2) == 1
     tidy.collect_in_time()
     assert collections.count(2) == 1  # nothing has come since
+
+
+@pytest.mark.full
+def test_many_pages_are_looked_through_when_everybody_has_gone(collections: list[int]) -> None:
+    tidy = GarbageCollection()
+    tidy.frame_rate, tidy.times, tidy.few = FrameRate(), 0.0, -1
+    some_garbage()
+    collections.clear()
+    OPEN_SOCKETS["somebody"] += 1
+    tidy.collect_in_time()
+    del OPEN_SOCKETS["somebody"]
+    tidy.collect_in_time()
+    assert 2 not in collections  # who has just left may come back
+    tidy.alone = 0.0
+    tidy.collect_in_time()
+    assert collections.count(2) == 1
 
 
 @pytest.mark.full

@@ -146,6 +146,11 @@ class _Page:
 _PAGES: WeakKeyDictionary[ServerSession, _Page] = WeakKeyDictionary()
 
 
+def pages_held() -> int:
+    """Return how many pages are in memory: open ones, and closed ones that nobody has collected."""
+    return len(_PAGES)
+
+
 class _Socket(WSHandler):
     """Reads messages of three parts, header, metadata and content, and passes on what is plain."""
 

@@ -23,6 +23,7 @@ from tornado.routing import Rule, RuleRouter
 from tornado.web import RequestHandler
 
 from mklviz.context.memory import give_back
+from mklviz.server.messages import OPEN_SOCKETS, pages_held
 from mklviz.views.host.beside import ICON, beside
 from mklviz.views.host.ticks import FRAME_RATE, carry_out, give_way, loop_lock, put_off
 from mklviz.views.look.cards import variables
@@ -118,9 +119,14 @@ WORTH_IT = 12  # such collections before there may be anything to find
 
 
 class GarbageCollection:
-    """Collects unused objects when there is time; those that exist at its creation count as used for good."""
+    """Collects unused objects when there is time; those that exist at its creation count as used for good.
 
-    put_off_for = 120.0  # seconds, while pages are drawn
+    Whatever is collected, all pages are looked through: with a class of thirty that takes up to a second.
+    """
+
+    put_off_for = 300.0  # seconds, while pages are drawn or there are many
+    few = 6  # pages, open or closed, that may be looked through while somebody is there
+    alone = 60.0  # seconds without a visitor after which nobody is expected back
     times = 40.0  # the seconds that the last collection took, for which the next is put off otherwise
     frame_rate = FRAME_RATE
 
@@ -132,7 +138,7 @@ class GarbageCollection:
         gc.freeze()
         young, middle, _ = gc.get_threshold()
         gc.set_threshold(young, middle, NEVER)
-        self._done_at = monotonic()
+        self._done_at = self._here_at = monotonic()
         self._took = self._done_at - begun
         self._ended = self._again = False  # whether a page has ended since; whether its threads may have left more
 
@@ -144,8 +150,12 @@ class GarbageCollection:
         now = monotonic()
         waited = now - self._done_at
         late = waited > self.put_off_for
+        if OPEN_SOCKETS.total():
+            self._here_at = now
+        spare = waited > self.times * self._took and self.frame_rate.pages(now) == 0
+        quick = pages_held() <= self.few or now - self._here_at > self.alone
         due = self._ended or gc.get_count()[2] >= WORTH_IT or (self._again and late)
-        if due and (late or (waited > self.times * self._took and self.frame_rate.pages(now) == 0)):
+        if due and (late or (spare and quick)):
             gc.collect()
             give_back()
             self._done_at, self._again, self._ended = monotonic(), self._ended, False
