@@ -15,18 +15,20 @@ Reference: Sonnenburg, Rätsch, Schäfer, Schölkopf, Large Scale Multiple Kerne
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import highspy
 import numpy as np
 
-from mklviz.context import checkpoint, spending
+from mklviz.context import spending, uninterrupted
 from mklviz.contract import Array
 from mklviz.errors import SolverError
 from mklviz.inner.averaging import Proof, SvmPoint, cut_of
 from mklviz.inner.matrix_game import MatrixGame
 from mklviz.inner.oracle import needs_known_loss
+from mklviz.lazy import Later
 from mklviz.problem import Problem
+
+optimize = Later("scipy.optimize")
 
 FINEST_SVM = 1e-12  # SVM tolerance below which rounding takes over
 _TOLERANCE = 1e-9  # of the linear program, in units of its scaled rows
@@ -67,8 +69,7 @@ class CuttingPlaneModel:
 
     The linear program is solved again from the basis of the last minimum by the dual simplex method, for which a new
     row is the natural change. Where rounding keeps that method (`mklviz.inner.matrix_game`) from the minimum, HiGHS
-    is asked, with one thread, no presolve, a fixed order of columns and a fixed seed: the same cuts in the same order
-    give the same vertex, ties included.
+    is asked, as SciPy has it: the same cuts in the same order give the same vertex, ties included.
 
     `purge`: keep the model small as shogun does: with more than ``max(100, 2 * binding)`` rows, each minimization
     deletes the row of largest slack among those with multiplier zero; `theta`: the highest lower bound that `minimize`
@@ -86,9 +87,6 @@ class CuttingPlaneModel:
         self._duals: list[Array | None] = []
         self._kept = 0
         self._game = MatrixGame()
-        self._scales: list[float] = []
-        self._program: Any = None  # of HiGHS
-        self._unit = 1.0
 
     def __len__(self) -> int:
         return self._count
@@ -150,8 +148,7 @@ class CuttingPlaneModel:
     def minimize(self) -> ModelMinimum:
         """Minimize the model over the simplex.
 
-        theta never decreases from call to call. Raises `SolverError` if the linear program finds no optimum, also not
-        from a cold start.
+        theta never decreases from call to call. Raises `SolverError` if the linear program finds no optimum.
         """
         if not self._count:
             raise SolverError("The cutting plane model has no cut yet; add one before minimizing it.")
@@ -188,54 +185,33 @@ class CuttingPlaneModel:
         return ModelMinimum(self.theta, d, multipliers)
 
     def ask_highs(self) -> ModelMinimum:
-        """Return the minimum as HiGHS finds it, warm or else cold; raises `SolverError` as `minimize` does."""
-        self._load_new_rows()
-        result = self._run()
+        """Return the minimum as HiGHS finds it, from rows scaled to maximum one; raises as `minimize` does."""
+        scales = np.abs(self.extremes).max(axis=1)
+        scales[scales == 0.0] = 1.0
+        unit = float(scales[0])  # of theta, the last column
+        rows = np.column_stack([self.cuts / scales[:, None], -unit / scales])
+        ones = np.append(np.ones(self.m), 0.0)
+        finest = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), _TOLERANCE)
+        asked = {
+            "c": 1.0 - ones,
+            "A_ub": rows,
+            "b_ub": np.zeros(len(rows)),
+            "A_eq": ones[None],
+            "b_eq": [1.0],
+            "bounds": [*[(0.0, None)] * self.m, (None, None)],
+            "method": "highs-ds",
+            "options": {**finest, "presolve": False},
+        }
+        answer = uninterrupted(lambda: optimize.linprog(**asked))
+        result = None
+        if answer.status == 0:
+            result = self._agreed(answer.x[:-1], -answer.ineqlin.marginals / scales, 1e-6 * float(scales.max()))
         if result is None:
-            self._program.clearSolver()
-            result = self._run()
-        if result is None:
-            status = self._program.modelStatusToString(self._program.getModelStatus())
             raise SolverError(
                 f"The linear program over {self._count} cuts and {self.m} kernels could not be solved (HiGHS reports "
-                f"'{status}'). A smaller C, normalized kernels or a tighter SVM tolerance usually help."
+                f"'{answer.message}'). A smaller C, normalized kernels or a tighter SVM tolerance usually help."
             )
         return result
-
-    def _load_new_rows(self) -> None:
-        """Hand the cuts added since the last minimization to the linear program, each row scaled to maximum one."""
-        if self._program is None:
-            self._unit = _scale(self.cuts[0])
-            self._program = _empty_program(self.m)
-        columns = np.arange(self.m + 1, dtype=np.int32)
-        for cut in self.cuts[len(self._scales) :]:
-            scale = _scale(cut)
-            row = np.append(cut, -self._unit) / scale
-            self._program.addRow(-highspy.kHighsInf, 0.0, self.m + 1, columns, row)
-            self._scales.append(scale)
-
-    def _run(self) -> ModelMinimum | None:
-        """Run the linear program; None unless its vertex and its multipliers agree on the minimum."""
-        left: list[BaseException] = []
-
-        def ask(kind: Any, message: str, progress: Any, answer: Any, data: Any) -> None:
-            try:
-                checkpoint()
-            except BaseException as error:  # raised again below: none may cross HiGHS
-                left.append(error)
-                answer.user_interrupt = True
-
-        self._program.setCallback(ask, None)
-        self._program.startCallback(highspy.cb.HighsCallbackType.kCallbackSimplexInterrupt)
-        self._program.run()
-        if left:
-            self._program, self._scales = None, []
-            raise left[0]
-        if self._program.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            return None
-        solution = self._program.getSolution()
-        d = np.array(solution.col_value)[: self.m]
-        return self._agreed(d, -np.array(solution.row_dual)[1:] / np.array(self._scales), 1e-6 * max(self._scales))
 
     def _purge(self, at: ModelMinimum) -> None:
         """Delete the row of largest slack among those without multiplier, if there are many (shogun's rule)."""
@@ -249,36 +225,3 @@ class CuttingPlaneModel:
         del self._duals[row]
         self._count -= 1
         self._game.forget(row)
-        self._program, self._scales = None, []
-
-
-def _scale(cut: Array) -> float:
-    return float(np.abs(cut).max()) or 1.0
-
-
-def _empty_program(m: int) -> Any:
-    """Return the linear program without cuts; its columns are d_1..d_m and theta, its row 0 says 1'd = 1."""
-    program = highspy.Highs()
-    for option, value in {
-        "output_flag": False,
-        "threads": 1,
-        "parallel": "off",
-        "random_seed": 0,
-        "presolve": "off",
-        "solver": "simplex",
-        "primal_feasibility_tolerance": _TOLERANCE,
-        "dual_feasibility_tolerance": _TOLERANCE,
-    }.items():
-        program.setOptionValue(option, value)
-    lp = highspy.HighsLp()
-    lp.num_col_, lp.num_row_ = m + 1, 1
-    lp.col_cost_ = np.append(np.zeros(m), 1.0)
-    lp.col_lower_ = np.append(np.zeros(m), -highspy.kHighsInf)
-    lp.col_upper_ = np.full(m + 1, highspy.kHighsInf)
-    lp.row_lower_ = lp.row_upper_ = np.ones(1)
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    lp.a_matrix_.start_ = np.array([0, m])
-    lp.a_matrix_.index_ = np.arange(m)
-    lp.a_matrix_.value_ = np.ones(m)
-    program.passModel(lp)
-    return program

@@ -119,7 +119,7 @@ def test_a_benchmark_that_cannot_be_is_one_sentence(
     assert error.count("\n") == 1
 
 
-def test_every_suite_is_found_by_its_file_and_says_what_it_is() -> None:
+def test_every_suite_says_what_it_is() -> None:
     suites = load_suites()
     assert {"learn", "svm"} <= set(suites)
     for name, suite in suites.items():

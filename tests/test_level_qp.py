@@ -2,6 +2,8 @@
 
 import itertools
 from functools import cache
+from types import SimpleNamespace
+from typing import NoReturn
 
 import numpy as np
 import pytest
@@ -18,7 +20,8 @@ from mklviz.inner.matrix_game import MatrixGame
 from mklviz.inner.oracle import SvmOracle
 from mklviz.kernels import paper_bank
 from mklviz.problem import Hinge, Problem, Simplex
-from mklviz.solvers._cutting_plane import CuttingPlaneModel, next_tolerance
+from mklviz.solvers import _cutting_plane
+from mklviz.solvers._cutting_plane import CuttingPlaneModel, ModelMinimum, next_tolerance
 from mklviz.solvers._level_qp import LevelProjection, project_to_level_set
 from mklviz.solvers.level import Level
 from mklviz.solvers.silp import Silp
@@ -184,8 +187,9 @@ def test_the_switch_raises_lambda_near_the_end() -> None:
 @pytest.fixture
 def no_program(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no linear program be solved."""
-    for method in ("_play", "_run"):
-        monkeypatch.setattr(CuttingPlaneModel, method, lambda _: None)
+    unsolved = SimpleNamespace(linprog=lambda **_: SimpleNamespace(status=4, message="it was not asked"))
+    for where, name, instead in ((CuttingPlaneModel, "_play", lambda _: None), (_cutting_plane, "optimize", unsolved)):
+        monkeypatch.setattr(where, name, instead)
 
 
 @pytest.mark.usefixtures("no_program")
@@ -381,8 +385,8 @@ def test_ties_and_repeated_rows_end_at_the_minimum_all_the_same(case: str) -> No
 class Played(CuttingPlaneModel):
     """A model whose program HiGHS does not solve."""
 
-    def _run(self) -> None:
-        return None
+    def ask_highs(self) -> NoReturn:
+        raise SolverError("It was not asked.")
 
 
 def test_real_cuts_are_played_without_highs() -> None:
@@ -407,16 +411,21 @@ def test_highs_takes_over_where_the_game_is_lost_and_gives_it_back(monkeypatch: 
         return None if 4 <= len(rows) <= 8 else solve(self, rows, sizes)
 
     monkeypatch.setattr(MatrixGame, "solve", lost)
-    model, asked = CuttingPlaneModel(9), []
+    asked: list[int] = []
+
+    class Asking(CuttingPlaneModel):
+        def ask_highs(self) -> ModelMinimum:
+            asked.append(len(self))
+            return super().ask_highs()
+
+    model = Asking(9)
     for j, cut in enumerate(cuts):
         model.add(cut)
-        before = len(model._scales)
         theta, _, _ = model.minimize()
-        asked.append(len(model._scales) > before)
         reference = solve(MatrixGame(), cuts[: j + 1], units(cuts[: j + 1]))
         assert reference is not None
         assert theta == pytest.approx((cuts[: j + 1] @ reference[0]).max(), abs=1e-8)  # HiGHS's tolerance is 1e-9
-    assert asked == [4 <= j + 1 <= 8 for j in range(12)]
+    assert asked == [4, 5, 6, 7, 8]
 
 
 def test_a_row_that_is_deleted_is_forgotten() -> None:

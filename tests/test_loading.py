@@ -45,7 +45,7 @@ MODELLERS = {"cvxpy", "clarabel", "osqp", "sklearn", "MKLpy"}  # for tests and b
 def test_a_solve_loads_no_screen_no_tables_and_no_program_solver_it_does_not_call() -> None:
     modules = modules_after(SOLVE)
     loaded = {name.split(".")[0] for name in modules}
-    assert loaded & (SCREEN | MODELLERS | {"pandas", "highspy", "daqp"}) == set()
+    assert loaded & (SCREEN | MODELLERS | {"pandas", "daqp"}) == set()
     assert {"numba", "scipy"} <= loaded
     assert modules & {"scipy.optimize", "scipy.special", "scipy.sparse", "scipy.stats"} == set()  # for other problems
 
@@ -91,7 +91,7 @@ def test_loading_data_needs_no_compiler() -> None:
 )
 def test_help_and_lists_of_data_come_at_once(words: str, allowed: set[str]) -> None:
     program = f"import sys; from mklviz.cli.commands import main\ntry: main({words.split()!r})\nexcept SystemExit: pass"
-    heavy = SCREEN | MODELLERS | {"numpy", "numba", "scipy", "pandas", "param", "highspy", "daqp"}
+    heavy = SCREEN | MODELLERS | {"numpy", "numba", "scipy", "pandas", "param", "daqp"}
     assert loaded_after(program) & heavy == allowed
 
 

@@ -7,7 +7,7 @@ so more is better in every row, and a goal is always "at least". In each round e
 thread; CPU time is taken, so that other work on the machine weighs on all alike. Median and extremes are those of the
 rounds' own ratios.
 
-A suite is a module of this package that says ``SUITE = Suite(...)``; its file name is the suite's name.
+A suite is a module of this package that says ``SUITE = Suite(...)`` and stands in `SUITES`.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from mklviz.errors import MklvizError, UnknownName
 from mklviz.typing import Array
 from mklviz.views.host.environment import missing, need_screen
 
+SUITES = ("learn", "screen", "svm")
 TICK = 2e-3  # seconds that a measurement lasts at least
 MOST_RUNS = 2000  # in one measurement
 
@@ -144,11 +145,10 @@ def rival(name: str) -> tuple[ModuleType | None, str]:
 
 def load_suites(names: Sequence[str] = ()) -> dict[str, Suite]:
     """Return the suites of these names, all of them by default."""
-    known = _suite_names()
-    unknown = [name for name in names if name not in known]
+    unknown = [name for name in names if name not in SUITES]
     if unknown:
-        raise UnknownName(f"There is no benchmark suite {unknown[0]!r}; there are {', '.join(known)}.")
-    return {name: suite for name in names or known if (suite := _loaded(name, bool(names))) is not None}
+        raise UnknownName(f"There is no benchmark suite {unknown[0]!r}; there are {', '.join(SUITES)}.")
+    return {name: suite for name in names or SUITES if (suite := _loaded(name, bool(names))) is not None}
 
 
 def _loaded(name: str, asked: bool) -> Suite | None:
@@ -164,16 +164,10 @@ def _loaded(name: str, asked: bool) -> Suite | None:
     return suite
 
 
-def _suite_names() -> list[str]:
-    """Return the files with a `SUITE` in their text: importing all would load the screen for two of them."""
-    files = sorted(Path(__file__).parent.glob("[!_]*.py"))
-    return [file.stem for file in files if "\nSUITE = Suite(" in file.read_text(encoding="utf-8")]
-
-
 # Benchmark rows as a table on the terminal and as JSON in a file.
 
 FORMAT = 1
-PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "highspy", "daqp", "MKLpy")
+PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "daqp", "MKLpy")
 
 
 def figure(value: float) -> str:

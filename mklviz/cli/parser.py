@@ -258,7 +258,7 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_bench(parser: argparse.ArgumentParser) -> None:
-    suites = "svm, learn, screen or any other file of mklviz/bench with a suite (default: all)"
+    suites = "svm, learn or screen (default: all)"
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=suites)
     parser.add_argument("--quick", action="store_true", help="fewer and smaller cases, for a first look")
     parser.add_argument("--json", metavar="FILE", type=Path, help="write the numbers")
