@@ -77,7 +77,7 @@ def dataset_from_frame(
     where they are.
     """
     options, facts = options or TableOptions(), facts or FileFacts()
-    meant = [each for each, what in facts.said.items() if what == "target" and each not in options.leave_out]
+    meant = [each for each, what in facts.roles.items() if what == "target" and each not in options.leave_out]
     if meant and options.target is None:
         options = replace(options, target=meant[0])
         facts = replace(facts, assumed=(*facts.assumed, f"The target is {column(meant[0])}, as the file says."))

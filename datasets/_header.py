@@ -27,13 +27,13 @@ _FLAGGED = re.compile(r"(?!#)([cmi]?)([CDST]?)#(.+)")  # Orange's names in one r
 
 @dataclass(frozen=True)
 class NameRows:
-    """The names of columns, "" for none, where the rows of values begin (from 0), what was found out, what was said."""
+    """The names of columns, "" for none, where the rows of values begin (from 0), notes, and the roles of columns."""
 
     names: tuple[str, ...]
     begin: int
     header: bool | int | tuple[int, ...]
     notes: tuple[str, ...]
-    said: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
 
 
 def heading(rows: Sequence[Row], lines: Sequence[int], asked: bool | int | tuple[int, ...] | None) -> NameRows:
@@ -55,8 +55,9 @@ def heading(rows: Sequence[Row], lines: Sequence[int], asked: bool | int | tuple
     columns = list(zip(*left, strict=True))
     orange = None if asked is False else _of_orange(left)
     if orange is not None:
-        count, names, said = orange
-        return NameRows(names, start + count, True, (*notes, "The names are Orange's, and say what columns are."), said)
+        count, names, roles = orange
+        notes = *notes, "The names are Orange's, and say what columns are."
+        return NameRows(names, start + count, True, notes, roles)
     header = header_is_first(columns) if asked is None else asked
     if asked is None:
         first = "names of columns" if header else "values, as the others do"
@@ -101,9 +102,9 @@ def _of_orange(rows: Sequence[Row]) -> tuple[int, tuple[str, ...], tuple[str, ..
     if not known or not all(_by_kind("c", [row[j] for row in rows[count:]]) for j in of_numbers):
         return None
     words = ["words" * (kind[:1] == "d" or " " in kind) for kind in kinds]
-    said = [_FLAGS.get(flag, word) for flag, word in zip(flags, words, strict=True)]
-    first = said.index("target") if "target" in said else -1
-    return count, tuple(names), tuple("aside" if w == "target" and j > first else w for j, w in enumerate(said))
+    roles = [_FLAGS.get(flag, word) for flag, word in zip(flags, words, strict=True)]
+    first = roles.index("target") if "target" in roles else -1
+    return count, tuple(names), tuple("aside" if w == "target" and j > first else w for j, w in enumerate(roles))
 
 
 def _below_titles(rows: Sequence[Row]) -> int:
@@ -177,7 +178,7 @@ def named(
         named=False,
         unnamed=bool(rows.header) and not rows.names[kept[0]] if kept else False,
         assumed=(*facts.assumed, *notes, *twice),
-        said={name: rows.said[j] for name, j in zip(names, kept, strict=True) if rows.said},
+        roles={name: rows.roles[j] for name, j in zip(names, kept, strict=True) if rows.roles},
     )
 
 

@@ -154,7 +154,7 @@ class FileFacts:
     is written; `decimal`: how commas in numbers are meant where none tells; `sheets`: of a workbook; `held_out`: which
     rows came from a file of rows to test; `absent` (rows, views): which rows a view lacks; `tests`: files that may hold
     such rows; `grams`: kernels (m, n, n) of the rows, by their files; `spelling`: that of the table learned from;
-    `said`: what the file itself calls columns, "target", "words", or "aside" for no feature.
+    `roles`: what the file itself calls columns, "target", "words", or "aside" for no feature.
     """
 
     header: bool | int | tuple[int, ...] = True
@@ -169,4 +169,4 @@ class FileFacts:
     tests: tuple[str, ...] = ()
     grams: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     spelling: Mapping[str, str] = field(default_factory=dict)
-    said: Mapping[str, str] = field(default_factory=dict)
+    roles: Mapping[str, str] = field(default_factory=dict)

@@ -63,8 +63,8 @@ def looks(data: bytes) -> bool:
 def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
     """Read an ARFF file."""
     frame, target, notes = frame_of(data, name, progress, options)
-    said = {} if target is None else {target: "target"}
-    return dataset_from_frame(frame, options, name, FileFacts(assumed=notes, dialect="ARFF", said=said), progress)
+    roles = {} if target is None else {target: "target"}
+    return dataset_from_frame(frame, options, name, FileFacts(assumed=notes, dialect="ARFF", roles=roles), progress)
 
 
 def frame_of(

@@ -233,8 +233,8 @@ def _check_lesson(file: Path) -> int:
     for before in file.parent.glob(f"{file.stem}.{'[0-9a-f]' * 8}.zip"):
         before.unlink()
     write_recording(recording_beside(file, lesson), outcome.traces, evidence)
-    said = "it runs, and asks nothing." if answer is None else f"“{answer.choice}”: {answer.because}. {answer.why}"
-    print(f"{file}: {said}", flush=True)
+    sentence = "it runs, and asks nothing." if answer is None else f"“{answer.choice}”: {answer.because}. {answer.why}"
+    print(f"{file}: {sentence}", flush=True)
     return 0
 
 

@@ -111,7 +111,7 @@ def picture_of(scenario: Scenario, runs: LessonRuns) -> Picture:
 def _said_in(language: Language, picture: Picture) -> Picture:
     """Return a picture with its titles, notes, axes and names in a language."""
 
-    def said(chart: Chart) -> Chart:
+    def worded(chart: Chart) -> Chart:
         x, y = (
             replace(axis, label=language(axis.label), names=tuple(map(language, axis.names)), locale=language.code)
             for axis in (chart.x, chart.y)
@@ -120,7 +120,7 @@ def _said_in(language: Language, picture: Picture) -> Picture:
 
     named = {key: {"name": [*map(language, table["name"])]} for key, table in picture.tables.items() if "name" in table}
     tables = {key: {**table, **named.get(key, {})} for key, table in picture.tables.items()}
-    return replace(picture, rows=[[said(chart) for chart in row] for row in picture.rows], tables=tables)
+    return replace(picture, rows=[[worded(chart) for chart in row] for row in picture.rows], tables=tables)
 
 
 def drawn(lesson: Scenario, traces: Mapping[str, Trace], evidence: Evidence) -> Picture:

@@ -320,8 +320,8 @@ def _rule(line: Any, data: Mapping[str, Any], frame: _StillAxes) -> Iterator[str
 def _words(glyph: Any, data: Mapping[str, Any], frame: _StillAxes) -> Iterator[str]:
     table = {name: _column(glyph, name, data) for name in ("x", "y", "text")}
     align: Any = "center" if _of(glyph.text_align, data) == "center" else "left"
-    said = re.fullmatch(r"([\d.]+)(px|pt|em|rem|)", str(_of(glyph.text_font_size, data)).lower())
-    size = round(float(said[1]) * {"pt": 4 / 3, "em": 16.0, "rem": 16.0}.get(said[2], 1.0)) if said else 16
+    written = re.fullmatch(r"([\d.]+)(px|pt|em|rem|)", str(_of(glyph.text_font_size, data)).lower())
+    size = round(float(written[1]) * {"pt": 4 / 3, "em": 16.0, "rem": 16.0}.get(written[2], 1.0)) if written else 16
     bold = _of(glyph.text_font_style, data) == "bold"
     table |= {name: [_number(frame, value, k) for value in table[name]] for k, name in enumerate(("x", "y"))}
     yield mark_svg(TextMark("", colour=_of(glyph.text_color, data), size=size, bold=bold, align=align), table, frame)

@@ -243,8 +243,8 @@ def weights_pills(motion: Motion, enlarged: str = "", explained: bool = True) ->
     scale = ""
     if enlarged:
         word, times = enlarged.split()  # where type is large the first is left out
-        said = f'<span class="word-of-scale">{word}&nbsp;</span>{times}'
-        scale = f'<span class="pill scale" title="{_SCALE}">{said}</span>'
+        factor = f'<span class="word-of-scale">{word}&nbsp;</span>{times}'
+        scale = f'<span class="pill scale" title="{_SCALE}">{factor}</span>'
     verdict, why = motion.verdict, f' title="{_why(motion)}"' if explained else ""
     return scale + (f'<span class="pill {verdict}"{why}>{verdict}</span>' if verdict else "")
 

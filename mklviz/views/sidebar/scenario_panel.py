@@ -41,8 +41,8 @@ class LessonPanel(param.Parameterized):
     def show(self, scenario: Scenario) -> None:
         """Show another scenario, without a guess and without an answer."""
         self.scenario = scenario
-        question, said = scenario.question, self.page_language(scenario.look_for)
-        self.language = ENGLISH if said == scenario.look_for else self.page_language  # a lesson is in one language
+        question, shown = scenario.question, self.page_language(scenario.look_for)
+        self.language = ENGLISH if shown == scenario.look_for else self.page_language  # a lesson is in one language
         choices = {} if question is None else {self.language(choice): choice for choice in question.choices}
         asked = "" if question is None else self.language(question.text)
         self.guess.param.update(label=asked, options=choices, value=None, counts=[])

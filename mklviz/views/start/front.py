@@ -152,8 +152,8 @@ def _triangle(traces: Mapping[str, Trace], titles: Sequence[str], language: Lang
     """Return the figure that plays the recorded race, and what its script is told."""
     recipe, ground = load_scenario(RECORDED).recipe, recorded_evidence(RECORDED).get("ground", {})
     styles = {key: replace(s, colour=f"var(--run-{key})") for key, s in run_styles(traces, LIGHT).items()}
-    said = language("recorded on {data} data", data=recipe.data.source.title())
-    data = triangle_data(traces, styles, recipe.prepare().problem, said, titles, ground.get("objective", ()))
+    caption = language("recorded on {data} data", data=recipe.data.source.title())
+    data = triangle_data(traces, styles, recipe.prepare().problem, caption, titles, ground.get("objective", ()))
     data["pair"] = one_curve.two_kernels()
     return {
         "triangle": triangle_figure(traces, styles, language),
