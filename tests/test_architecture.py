@@ -434,7 +434,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/problem": (3729, 19),
     "mklviz/recipe": (2376, 11),
     "mklviz/record": (4201, 18),
-    "mklviz/reproduce": (2546, 17),
+    "mklviz/reproduce": (2526, 17),
     "mklviz/scenarios": (847, 6),
     "mklviz/server": (1870, 12),
     "mklviz/sweeps": (3035, 13),
@@ -459,7 +459,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (555, 3),
     "mklviz/views/tabs": (2370, 12),
     "solvers": (6233, 28),
-    "tests": (50316, 229),
+    "tests": (50318, 229),
 }
 
 

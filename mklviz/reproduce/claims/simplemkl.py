@@ -12,7 +12,6 @@ from mklviz.reproduce import (
     MoreThan,
     PaperClaim,
     PathExponent,
-    Quotient,
     Ratio,
     WholePath,
     Within,
@@ -162,22 +161,6 @@ _TABLE_1 = (
 )
 
 
-# Section 3.2: a line search solves several SVMs, each from the solution of the one before.
-_WARM = simplemkl_claim(
-    name="simplemkl-text-warm",
-    place="Section 3.2",
-    sentence="SVMs that begin at the solution of the last one are cheap.",
-    setup="data=adult; split=0...4; train=0.05; standardize=false; kernels=gauss:1,2,4,8,16@random:2; C=100;"
-    f" solvers={OURS}",
-    quick="split=0,1; train=0.02",
-    paper_rule="",
-    quantity=Quotient("fits", "svm_solves", OURS),
-    decided_by=Within(0.0, 0.5),
-    note="Counted in SVMs that begin at nothing, their kernel included: a cheap one takes no half of it. The gradient"
-    " counts, too, so that kernels are few here: among hundreds of them the SVM is the least of a step.",
-)
-
-
 # Sections 3.3 and 5: other learning machines.
 def _other(name: str, machine: str, setup: str, quick: str) -> PaperClaim:
     return simplemkl_claim(
@@ -204,4 +187,4 @@ _OTHERS = (
 )
 
 
-CLAIMS = (*_PATH, *_TABLE_1, _WARM, *_OTHERS)
+CLAIMS = (*_PATH, *_TABLE_1, *_OTHERS)
