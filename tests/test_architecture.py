@@ -419,7 +419,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     ".ci": (1768, 18),
     "apps": (8, 2),
     "benchmark_mkl": (313, 7),
-    "datasets": (6113, 43),
+    "datasets": (6114, 43),
     "mklviz": (1539, 16),
     "mklviz/analysis": (2128, 12),
     "mklviz/bench": (1189, 7),
@@ -434,7 +434,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/problem": (3729, 19),
     "mklviz/recipe": (2376, 11),
     "mklviz/record": (4090, 18),
-    "mklviz/reproduce": (2393, 17),
+    "mklviz/reproduce": (2526, 17),
     "mklviz/scenarios": (847, 6),
     "mklviz/server": (1885, 12),
     "mklviz/sweeps": (3035, 13),
@@ -459,7 +459,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (555, 3),
     "mklviz/views/tabs": (2370, 12),
     "solvers": (6176, 28),
-    "tests": (50327, 229),
+    "tests": (50329, 229),
 }
 
 

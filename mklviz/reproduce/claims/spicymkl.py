@@ -76,6 +76,16 @@ CLAIMS = (
         note="Growth that is about linear would be the cost of the kernels themselves.",
     ),
     spicymkl_claim(
+        name="spicymkl-hessian-order",
+        place="Introduction",
+        sentence="HessianMKL converges with second order: a step wins more digits the closer it is to the optimum.",
+        setup="data=ionosphere,heart,liver; split=0...4; C=100; solvers=newton:safeguard=false",
+        quick="data=heart,liver; split=0,1",
+        certified_rule="gap=1e-1,1e-3,1e-6; max-iter=100",
+        quantity=DigitsPerStep("steps", "newton:safeguard=false"),
+        decided_by=MoreThan(1.0),
+    ),
+    spicymkl_claim(
         name="spicymkl-elastic-net",
         place="Introduction, section 4",
         sentence="With the elastic net it is faster than with the block 1-norm.",

@@ -169,7 +169,7 @@ const playCurve = (page, { problem, names }, solver, first = "square") => {
   }
   const said = (key, path, k) => {
     const here = path[k], next = path[k + 1], goes = next && where(next.share).replaceAll(" ", "\u00a0")
-    if (!next) return tr("Step {k}: done. Nowhere is the curve more than {gap} below {best}, the best found.", { k, gap: told(here.best - here.bound), best: told(here.best) })
+    if (!next) return tr("Step {k}: done. The best height found is {best}, and the curve is nowhere below {bound}.", { k, best: told(here.best), bound: told(here.bound) })
     if (asking) return ""
     if (key === "level") return tr("Step {k}: the level is {part} % of the way from bound to best. Level goes to the nearest point below it: {goes}.", { k, part: number(100 * lambda, 0), goes })
     if (!k) return tr("Step 0: the tangent at the start is the first cut. SILP goes where its cuts are lowest: {goes}.", { goes })
