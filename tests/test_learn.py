@@ -495,6 +495,8 @@ def test_several_scores_are_kept_and_one_of_them_chooses(scoring: Any) -> None:
     assert found.best_score_ == found.cv_results_["mean_test_roc_auc"].max()
     with pytest.raises(ValueError, match="refit names the one to choose by, accuracy, roc_auc, not True"):
         mv.MKLClassifierCV("gauss:1", scoring=scoring, cv=2).fit(X, y)
+    with pytest.raises(ValueError, match='"neg_log_loss" needs probabilities'):
+        mv.MKLClassifierCV("gauss:1", scoring="neg_log_loss", probability=True).fit(X, y)
 
 
 def test_an_unknown_name_is_a_key_error_too() -> None:
@@ -563,6 +565,18 @@ def test_the_learned_kernel_of_precomputed_kernels_takes_their_values() -> None:
     np.testing.assert_allclose(by_hand, model.decision_function(values[:9]))
     with pytest.raises(AttributeError, match="keep no points"):
         _ = model.support_vectors_
+
+
+def test_the_learned_kernel_compares_names_of_columns_as_predict_does() -> None:
+    X, y = data()
+    table = pd.DataFrame(X, columns=[f"column {j}" for j in range(X.shape[1])])
+    model = mv.MKLClassifier(WORDS).fit(table, y)
+    turned = table[table.columns[::-1]]
+    np.testing.assert_array_equal(model.kernel(table, X[:5]), model.kernel(X, X[:5]))
+    assert clone(model.kernel) != model.kernel == model.kernel  # scikit-learn compares kernels by their parameters
+    for wrong in (lambda: model.kernel(turned), lambda: model.kernel(X, turned), lambda: model.decision_parts(turned)):
+        with pytest.raises(ValueError, match="must be in the same order as they were in fit"):
+            wrong()
 
 
 def test_features_of_the_learned_kernel_serve_what_is_linear() -> None:
