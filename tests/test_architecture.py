@@ -428,8 +428,8 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/context": (618, 5),
     "mklviz/engine": (3930, 15),
     "mklviz/inner": (3984, 16),
-    "mklviz/kernels": (7606, 35),
-    "mklviz/learn": (2280, 14),
+    "mklviz/kernels": (7613, 35),
+    "mklviz/learn": (2295, 14),
     "mklviz/plot": (41, 1),
     "mklviz/problem": (3729, 19),
     "mklviz/recipe": (2376, 11),
@@ -450,7 +450,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/links": (244, 2),
     "mklviz/views/look": (654, 5),
     "mklviz/views/model": (1529, 8),
-    "mklviz/views/notebook": (621, 6),
+    "mklviz/views/notebook": (629, 6),
     "mklviz/views/pictures": (1289, 6),
     "mklviz/views/race": (3009, 14),
     "mklviz/views/session": (470, 3),
@@ -459,7 +459,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (555, 3),
     "mklviz/views/tabs": (2370, 12),
     "solvers": (6176, 28),
-    "tests": (50329, 229),
+    "tests": (50380, 229),
 }
 
 

@@ -8,7 +8,7 @@ import io
 import pickle
 import re
 import warnings
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.linear_model import LogisticRegressionCV
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -495,6 +496,8 @@ def test_several_scores_are_kept_and_one_of_them_chooses(scoring: Any) -> None:
     assert found.best_score_ == found.cv_results_["mean_test_roc_auc"].max()
     with pytest.raises(ValueError, match="refit names the one to choose by, accuracy, roc_auc, not True"):
         mv.MKLClassifierCV("gauss:1", scoring=scoring, cv=2).fit(X, y)
+    with pytest.raises(ValueError, match='"neg_log_loss" needs probabilities'):
+        mv.MKLClassifierCV("gauss:1", scoring="neg_log_loss", probability=True).fit(X, y)
 
 
 def test_an_unknown_name_is_a_key_error_too() -> None:
@@ -563,6 +566,20 @@ def test_the_learned_kernel_of_precomputed_kernels_takes_their_values() -> None:
     np.testing.assert_allclose(by_hand, model.decision_function(values[:9]))
     with pytest.raises(AttributeError, match="keep no points"):
         _ = model.support_vectors_
+
+
+def test_the_learned_kernel_compares_names_of_columns_as_predict_does() -> None:
+    X, y = data()
+    table = pd.DataFrame(X, columns=[f"column {j}" for j in range(X.shape[1])])
+    model = mv.MKLClassifier(WORDS).fit(table, y)
+    turned = table[table.columns[::-1]]
+    np.testing.assert_array_equal(model.kernel(table, X[:5]), model.kernel(X, X[:5]))
+    assert clone(model.kernel) != model.kernel == model.kernel  # scikit-learn compares kernels by their parameters
+    with pytest.raises(KernelError, match="need 6 columns"):
+        model.kernel(X[:, :2])
+    for wrong in (lambda: model.kernel(turned), lambda: model.kernel(X, turned), lambda: model.decision_parts(turned)):
+        with pytest.raises(ValueError, match="must be in the same order as they were in fit"):
+            wrong()
 
 
 def test_features_of_the_learned_kernel_serve_what_is_linear() -> None:
@@ -676,6 +693,11 @@ def test_functions_and_kernels_of_scikit_learn_are_kernels_also_beside_words() -
     assert mv.MKLClassifier(wide).fit(X, y).score(X, y) > 0.6
     with pytest.raises(KernelError, match="lambda could not be computed between tables of points"):
         mv.MKLClassifier(lambda left, right: float(left @ right)).fit(X, y)
+    with pytest.raises(KernelError, match="lambda is not symmetric"):
+        mv.MKLClassifier(lambda left, right: left @ right.T + right[:, 0]).fit(X, y)
+    with pytest.raises(KernelError, match="lambda on all has a negative trace"):
+        mv.MKLClassifier(lambda left, right: -(left @ right.T)).fit(X, y)
+    assert mv.FunctionKernel(function=partial(rbf_kernel, gamma=2.0)).describe(1.0) == "rbf_kernel"
     found = GridSearchCV(mv.MKLClassifier(), {"kernels": ["gauss:1", RBF(2.0), [RBF(1.0), "poly:1"]]}, cv=3).fit(X, y)
     assert len(found.cv_results_["params"]) == 3
     assert found.best_estimator_.score(X, y) > 0.5

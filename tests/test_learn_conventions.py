@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,34 @@ def test_a_search_tells_of_its_folds_and_of_the_steps_of_the_last_fit() -> None:
     model = mv.MKLClassifierCV(KERNELS, Cs=[1.0, 10.0], cv=3).set_callbacks(heard).fit(X, y)
     steps = ["step"] * len(model.trace_)
     assert heard.told == ["setup", "fold", "fold", "fold", *steps, "refit", "fit", "teardown"]
+
+
+class Followed(mv.LiveRace):
+    """One that notes each fit it is told of."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fits: list[mv.Trace] = []
+
+    def on_fit_task_end(self, estimator: Any, context: Any) -> None:
+        super().on_fit_task_end(estimator, context)
+        if self.trace is not None and not any(self.trace is fit for fit in self.fits):
+            self.fits.append(self.trace)
+
+
+def test_a_grid_of_pipelines_shows_one_fit_after_the_other(recwarn: Any) -> None:
+    live = Followed()
+    model = make_pipeline(StandardScaler(), mv.MKLClassifier(KERNELS))
+    grid = GridSearchCV(model, {"mklclassifier__C": [1, 10]}, cv=2).set_callbacks(live).fit(X, y)
+    assert [len(fit) > 1 for fit in live.fits] == [True] * 5  # four and the last one
+    assert live.trace is grid.best_estimator_[-1].trace_
+    assert not recwarn.list
+    pickle.loads(pickle.dumps(grid)).predict(X)
+
+
+def test_fits_in_other_processes_are_said_not_to_be_shown() -> None:
+    with pytest.warns(UserWarning, match="n_jobs=None does"):
+        mv.LiveRace().setup(GridSearchCV(mv.MKLClassifier(KERNELS), {"C": [1]}, n_jobs=2), None)
 
 
 def test_a_callback_may_ask_to_stop() -> None:

@@ -247,7 +247,7 @@ def needs_matrix(problem: Problem, method: str) -> str:
         return ""
     return (
         f"{method} works on the whole {problem.n:,} x {problem.n:,} kernel matrix, which this bank"
-        f" ({problem.bank.backend}) never forms: choose a method that solves an SVM at fixed kernel weights."
+        f" ({problem.bank.backend}) never forms: choose SPG, Level or another that solves SVMs."
     )
 
 

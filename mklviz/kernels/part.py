@@ -40,6 +40,8 @@ class KernelPart:
         """Return these kernels between any point and others than the bank's samples, or all samples of given ones."""
         if not all(map(len, self.scales)):
             raise KernelError("The model has no support vectors, so no kernel was learned.")
+        if points is not None and self.points is not None:
+            check_columns(points, self.points.shape[1])
         count = self.bank_shape[1] if points is None else len(points)
         scales = [np.broadcast_to(scale[:1], (count,)) for scale in self.scales]
         if points is not None and self.normalize == "diagonal":

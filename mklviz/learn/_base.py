@@ -384,7 +384,7 @@ class MKLEstimator(CallbackSupportMixin, BaseEstimator):
         from mklviz.learn.kernel import LearnedKernel  # scikit-learn's Gaussian processes take a moment to import
 
         check_is_fitted(self, "weights_")
-        return LearnedKernel(self._function)
+        return LearnedKernel(self._function, getattr(self, "feature_names_in_", None))
 
     # -- deciding
 

@@ -24,7 +24,7 @@ from mklviz.problem import Problem
 from mklviz.typing import Array, Indices
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # arrays compare entry by entry
 class Function:
     """The learned function: kernels with weight between any point and the support vectors."""
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
+from sklearn.utils.validation import _check_feature_names
 
 from mklviz.kernels.evaluation.checks import check_points
 from mklviz.learn._banks import kernel_values
@@ -19,11 +20,12 @@ class LearnedKernel(Kernel):
     """What an estimator's `kernel` is: a function of two tables of points, with no parameters left to learn.
 
     Called with one table it takes it twice. An estimator of precomputed kernels takes kernel values between new and
-    training points, as its `predict` does, and gives those of the learned kernel.
+    training points, as its `predict` does, and gives those of the learned kernel. `feature_names_in_`: of the columns,
+    None where they had none; those of a DataFrame are compared with them.
     """
 
-    def __init__(self, function: Function) -> None:
-        self.function = function
+    def __init__(self, function: Function, feature_names_in_: Any = None) -> None:
+        self.function, self.feature_names_in_ = function, feature_names_in_
 
     def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
         """Return the kernel between the rows of `X` and those of `Y`, and its gradient in no parameters if asked."""
@@ -31,9 +33,15 @@ class LearnedKernel(Kernel):
         if getattr(self.function.part, "points", X) is None:
             K = self.function.kernel(kernel_values(np.asarray(X, dtype=np.float64), shape[1]), None)
         else:
-            left = check_points(X)
-            K = self.function.kernel(left, left if Y is None else check_points(Y))
+            left = self._points(X)
+            K = self.function.kernel(left, left if Y is None else self._points(Y))
         return (K, np.empty((*K.shape, 0))) if eval_gradient else K
+
+    def _points(self, X: Any) -> Array:
+        """Return points as an array; methods that take kernels give arrays, which have no names to compare."""
+        if hasattr(X, "columns"):
+            _check_feature_names(self, X, reset=False)
+        return check_points(X)
 
     def diag(self, X: Any) -> Array:
         """Return the kernel of each row of `X` with itself."""

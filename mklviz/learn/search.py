@@ -352,7 +352,14 @@ def _scorers(one: MKLEstimator, scoring: Any) -> dict[str, Any]:
         scoring = {name: name for name in scoring}
     usual = "accuracy" if is_classifier(one) else "r2"
     several = scoring if isinstance(scoring, Mapping) else {"score": usual if scoring is None else scoring}
-    return {name: check_scoring(one, scoring=one_of_them) for name, one_of_them in several.items()}
+    scorers = {name: check_scoring(one, scoring=one_of_them) for name, one_of_them in several.items()}
+    for name, scorer in scorers.items():
+        if getattr(scorer, "_response_method", "") == "predict_proba" and not hasattr(one, "predict_proba"):
+            raise ProblemError(
+                f'scoring: "{several[name]!s:.40}" needs probabilities, which are calibrated after the search: take'
+                ' loss="logistic", which has its own, or GridSearchCV(MKLClassifier(probability=True), ...).'
+            )
+    return scorers
 
 
 def _score(scorer: Any, one: MKLEstimator, X: Array, labels: Any, weights: Array | None) -> float:

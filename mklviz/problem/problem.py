@@ -95,7 +95,7 @@ class Problem:
         try:
             y = np.array(numbers(self.y, "y")).reshape(-1)
         except ProblemError:
-            raise ProblemError("The labels must be numbers, such as -1 and +1; y holds something else.") from None
+            raise ProblemError("Labels and targets must be numbers, but y holds something else.") from None
         if len(y) != self.bank.n_samples:
             raise ProblemError(f"The bank has {self.bank.n_samples} samples, but y has {len(y)} labels.")
         self.loss.check_targets(y)

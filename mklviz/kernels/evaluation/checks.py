@@ -183,7 +183,8 @@ def sample_scales(diagonal: Array, normalize: str, name: str, counts: Array | No
     if normalize != "diagonal":
         trace = float((diagonal if counts is None else counts * diagonal).sum())
         if trace <= 0.0:
-            raise KernelError(f"The kernel {name} is zero on every sample and cannot have unit trace: leave it out.")
+            what = "has a negative trace" if trace < 0.0 else "is zero on every sample"
+            raise KernelError(f"The kernel {name} {what} and cannot have unit trace: leave it out.")
         total = 1.0 if normalize == "trace" else float(len(diagonal) if counts is None else counts.sum())
         return np.full_like(diagonal, np.sqrt(total) / np.sqrt(trace))
     if (diagonal <= 0.0).any():

@@ -294,7 +294,11 @@ class FunctionKernel(KernelFamily):
                 f"The kernel {self.describe(1.0)} must return ({len(left)}, {len(right)}) finite numbers for so many"
                 f" points; it returned an array of shape {values.shape}."
             )
+        few = values[:256, :256]
+        if left is right and not np.allclose(few, few.T):
+            raise KernelError(f"The kernel {self.describe(1.0)} is not symmetric: k(X, Z) must be k(Z, X) transposed.")
         return values
 
     def describe(self, value: float) -> str:
-        return f"{getattr(self.function, '__name__', self.function)!s:.60}".strip("<>")
+        function = getattr(self.function, "func", self.function)  # of functools.partial, whose text is an address
+        return f"{getattr(function, '__name__', function)!s:.60}".strip("<>")

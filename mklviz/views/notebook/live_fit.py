@@ -5,7 +5,11 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from joblib import effective_n_jobs
+
+from mklviz.learn._base import MKLEstimator
 from mklviz.learn._callbacks import growing_trace
+from mklviz.learn._progress import warn
 from mklviz.record import Trace
 from mklviz.views.host.environment import in_notebook
 
@@ -15,8 +19,8 @@ BETWEEN = 0.5  # seconds between two pictures
 class LiveRace:
     """Show the solver of an estimator while it fits, in a notebook, and keep its trace.
 
-    Set it on an estimator, also on one within a pipeline: ``MKLClassifier().set_callbacks(mv.LiveRace())``.
-    scikit-learn knows callbacks from version 1.9 on.
+    Set it on what is fitted, ``MKLClassifier().set_callbacks(mv.LiveRace())``, or a pipeline or search around it, which
+    shows one fit after the other. scikit-learn knows callbacks from version 1.9 on.
 
     Attributes
     ----------
@@ -32,13 +36,17 @@ class LiveRace:
     True
     """
 
+    max_propagation_depth = None  # scikit-learn hands it on to estimators within others, however deep
+
     def __init__(self) -> None:
         self.trace: Trace | None = None
         self._shown: Any = None
         self._next = 0.0
 
     def setup(self, estimator: Any, context: Any) -> None:
-        """Begin anew."""
+        """Begin anew; say what will not be shown."""
+        if not isinstance(estimator, MKLEstimator) and effective_n_jobs(getattr(estimator, "n_jobs", None)) > 1:
+            warn("mv.LiveRace shows the fits of this process, not those that n_jobs gives to others: n_jobs=None does.")
         self.trace, self._shown, self._next = None, None, 0.0
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
