@@ -115,6 +115,17 @@ def test_samples_are_read_from_mapped_arrays_npy_and_parquet_files_and_dask_arra
     assert bank(frames.read_parquet(tmp_path / "x.parquet", columns=[*columns])).names == read.names
 
 
+def test_parts_in_a_folder_are_read_by_name_and_the_index_of_pandas_is_no_feature(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"], index=np.arange(N, 0, -1))
+    frame[:100].to_parquet(tmp_path / "part.0.parquet")
+    frame[100:].to_parquet(tmp_path / "part.1.PQ")
+    (tmp_path / "_SUCCESS").touch()
+    read = bank(tmp_path)
+    np.testing.assert_array_equal(read.factors(np.ones(12))[0], bank().factors(np.ones(12))[0])
+
+
 @pytest.mark.parametrize("name", ["missing.npy", "text.csv"])
 def test_a_path_that_holds_no_samples_is_refused_in_a_sentence(name: str, tmp_path: Path) -> None:
     (tmp_path / "text.csv").write_text("1,2\n3,4\n")

@@ -105,13 +105,13 @@ def mapped_points(
     """Return samples that are read where they lie, and the names of their columns; what else is given, as it is.
 
     `X`: path of a .npy file, which is mapped, or of a Parquet file, of which the columns `names` are read, all by
-    default; a list of such paths; a Dask array of `dask_table`. The last three are copied to a table on disk, row group
-    by row group, or block by block; so are mapped arrays that are not float64. `blocks`: of the Dask array, where they
-    are computed elsewhere.
+    default but pandas' index; a folder or a list of such files; a Dask array of `dask_table`. Rows that are not mapped
+    are copied to a table on disk, row group by row group, or block by block; so are mapped arrays that are not float64.
+    `blocks`: of the Dask array, where they are computed elsewhere.
     """
     paths = [X] if isinstance(X, str | os.PathLike) else X
     if isinstance(paths, list | tuple) and paths and all(isinstance(path, str | os.PathLike) for path in paths):
-        X, names = _from_files([*map(Path, paths)], folder, names)
+        X, names = _from_files([file for path in paths for file in _files_of(Path(path))], folder, names)
     if is_dask(X):
         blocks = (np.asarray(block.compute()) for block in X.blocks) if blocks is None else blocks
         return written(blocks, X.shape[1], np.float64, folder), names
@@ -120,13 +120,22 @@ def mapped_points(
     return X, names
 
 
+PARQUET = (".parquet", ".pq")
+
+
+def _files_of(path: Path) -> list[Path]:
+    """Return the files of a folder of samples, by name, as programs write them in parts; of a file, itself."""
+    files = sorted(file for file in path.glob("*") if file.suffix.lower() in (*PARQUET, ".npy"))
+    return files if files and path.is_dir() else [path]
+
+
 def _from_files(paths: Sequence[Path], folder: Folder, names: Sequence[str] | None) -> tuple[Any, Sequence[str] | None]:
     """Return the samples of files, one below the other, and the names of their columns; one .npy file is mapped."""
     parts: list[Iterator[NDArray[Any]]] = []
     widths: list[int] = []
     for path in paths:
         with _reading(path):
-            if path.suffix == ".parquet":
+            if path.suffix.lower() in PARQUET:
                 names = _columns(path, names)
                 parts.append(_batches(path, names))
                 widths.append(len(names))
@@ -166,7 +175,8 @@ def _columns(path: Path, names: Sequence[str] | None) -> list[str]:
     from pyarrow import parquet, types
 
     schema = parquet.read_schema(path)
-    chosen = schema.names if names is None else [str(name) for name in names]
+    index = (schema.pandas_metadata or {}).get("index_columns", [])
+    chosen = [name for name in schema.names if name not in index] if names is None else [*map(str, names)]
     for name in chosen:
         if name not in schema.names:
             raise KernelError(f"{named(path.name)} has no column {quote(name)}.")
