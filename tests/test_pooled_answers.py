@@ -7,7 +7,6 @@ import json
 from dataclasses import replace
 
 import pytest
-from _stores import store  # noqa: F401
 from _students import CODE, Teacher, class_answers, cookies_at
 from _ticks import visit
 from test_gate import before_a_server
@@ -29,7 +28,7 @@ A, B = Owner("a" * 24), Owner("b" * 24)
 
 
 @pytest.fixture
-def answers(store: Store) -> PooledAnswers:  # noqa: F811
+def answers(store: Store) -> PooledAnswers:
     return PooledAnswers(store.of(A), "room")
 
 
@@ -50,7 +49,7 @@ def test_a_visitor_has_one_answer_and_the_class_is_bounded(answers: PooledAnswer
     assert question.share_right == 1.0
 
 
-def test_a_restarted_server_has_them_for_their_owner_alone(store: Store) -> None:  # noqa: F811
+def test_a_restarted_server_has_them_for_their_owner_alone(store: Store) -> None:
     answers = PooledAnswers(store.of(A), "room")
     answers.give(LESSON, "one", FIRST)
     answers.settle(LESSON.name, SECOND)
@@ -65,7 +64,7 @@ def test_a_restarted_server_has_them_for_their_owner_alone(store: Store) -> None
         assert PooledAnswers(store.of(A), "room").questions == {}
 
 
-def test_files_of_rooms_that_never_came_back_are_bounded(store: Store) -> None:  # noqa: F811
+def test_files_of_rooms_that_never_came_back_are_bounded(store: Store) -> None:
     for room in range(4):
         answers = PooledAnswers(store.of(A), f"room{room}")
         answers.most_rooms = 2
@@ -73,7 +72,7 @@ def test_files_of_rooms_that_never_came_back_are_bounded(store: Store) -> None: 
     assert len(list((store.folder / "answers").iterdir())) == 2
 
 
-def test_nothing_is_written_where_nothing_is_kept(store: Store) -> None:  # noqa: F811
+def test_nothing_is_written_where_nothing_is_kept(store: Store) -> None:
     mine = store.of(A)
     mine.enabled = False
     PooledAnswers(mine, "room").give(LESSON, "one", FIRST)
@@ -184,7 +183,7 @@ def test_who_has_seen_the_race_begin_is_not_counted_and_no_recording_tells_a_cla
 
 @pytest.mark.full
 def test_a_page_that_is_loaded_again_has_the_answers_of_before_the_race_also_from_a_server_started_again(
-    store: Store,  # noqa: F811
+    store: Store,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     before = SharedRace(Session(owner=A), lambda: False)
