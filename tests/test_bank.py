@@ -552,7 +552,6 @@ def test_factors_hold_nothing_that_rounding_would_drop() -> None:
     X = np.linspace(-8.0, 8.0, 300)[:, None]  # 32 widths from end to end, where the kernel is about 1e-222
     width = 0.5
     factor = low_rank(Gaussian(widths=(width,)), width, Distinct.of(X), 128)
-    assert factor is not None
     sizes = np.abs(factor[factor != 0.0])
     assert sizes.min() >= 1e-16 * sizes.max()  # half the distance of one from the next number is 1.1e-16
     K = np.exp(-((X - X.T) ** 2) / (2.0 * width**2))

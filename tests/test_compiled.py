@@ -52,8 +52,6 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def loaded(path: Path) -> Any:
     """Load the file anew, as another process would."""
     spec = importlib.util.spec_from_file_location(next(_names), path)
-    assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.double

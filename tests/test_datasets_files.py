@@ -38,11 +38,6 @@ def test_a_csv_file_is_read_by_its_header(tmp_path):
     assert read_dataset(str(path), name="zoo").name == "zoo"
 
 
-def test_the_label_may_be_any_column():
-    ds = read_dataset(b"y;a\n1;0,5\n".replace(b",", b".") + b"0;2\n", target="y")
-    assert (ds.X.ravel().tolist(), ds.y.tolist()) == ([0.5, 2], [1, -1])
-
-
 @pytest.mark.parametrize(
     ("data", "feature"),
     [
@@ -205,13 +200,6 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
         read_dataset(tmp_path / "nowhere.csv")
     with pytest.raises(DataError, match="holds no files"):
         read_dataset(tmp_path)
-
-
-def test_a_target_is_a_column_of_the_table():
-    with pytest.raises(DataError, match=r'There is no column "colour". Columns: height, weight, kind.'):
-        read_dataset(CSV, target="colour")
-    with pytest.raises(DataError, match="has no use for target, which is for tables with named columns"):
-        read_dataset(LIBSVM, target="y")
 
 
 def test_an_address_of_the_web_is_read_or_named_as_such(tmp_path: Path) -> None:

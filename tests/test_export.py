@@ -52,8 +52,7 @@ def raced() -> Race:
 def numbers(page: str) -> dict[str, Any]:
     found = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
     assert len(found) == 1
-    told: dict[str, Any] = json.loads(found[0])
-    return told
+    return json.loads(found[0])
 
 
 def made(steps: int, name: str = "", objective: float = 1.0) -> Trace:

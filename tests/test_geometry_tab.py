@@ -85,8 +85,6 @@ def test_the_objective_is_computed_beside_coarse_first_and_then_finer() -> None:
     assert sizes == [80, 285, 1073]
     figure = tab.map.figure
     heights = tab.map.survey.sheet
-    assert figure is not None
-    assert heights is not None
     assert len(figure.tables["nodes"]["along"]) == 1073
     assert np.shape(figure.tables["ground"]["objective"]) == heights[0][2].shape
     assert figure.tables["best"]["objective"] == [f"{min(t.best.objective for t in session.traces.values()):,.6g}"]
@@ -103,7 +101,6 @@ def test_three_kernels_are_seen_from_above_with_the_level_set_of_a_run() -> None
     session.cursor = 3
     tab.tick(2.0)
     figure = tab.map.figure
-    assert figure is not None
     assert len(figure.tables["level-set"]["along"]) == 1
     level_set = figure.tables["level-set"]
     tab.model.value = "silp"
@@ -201,12 +198,10 @@ def test_heights_that_were_known_when_everybody_left_are_drawn_when_somebody_com
     tab.tick(1.0)
     survey = tab.map.survey
     land = survey.landscape
-    assert land is not None
     survey.rest()
     with ONE_MAP:  # what is computed has ended
         land.finest()
     until(tab, lambda: survey.stage == STAGES - 1, "the finest map")
-    assert survey.sheet is not None
     assert len(survey.sheet[1]) == 861
     tab.close()
 
@@ -216,10 +211,8 @@ def test_a_click_starts_every_solver_there_once_the_race_has_ended(m: int) -> No
     session, tab = opened(few(m))
     tab.tick(1.0)
     map_, before = tab.map.survey.map, session.race
-    assert map_ is not None
     x, y = map_.drawn_at((8, 12))
     figure = tab.map.figure
-    assert figure is not None
     tap(figure.plot, x, y)
     assert session.race is not before
     session.race.wait()
@@ -239,7 +232,6 @@ def test_a_click_while_the_race_goes_on_says_when_it_can_be_followed() -> None:
     tab.follow(session)
     tab.tick(1.0)
     figure = tab.map.figure
-    assert figure is not None
     tap(figure.plot, 0.5, 0.3)
     assert session.race is race
     until(tab, lambda: any("when the race has ended" in said for said in notes(tab.map)), "the reason")
@@ -328,7 +320,6 @@ def ready(m: int = 3, solvers: tuple[str, ...] = ()) -> tuple[Session, Geometry]
 def test_while_the_start_of_a_large_problem_is_dragged_its_paths_stay() -> None:
     session, tab = ready(11)
     race, handle, map_ = session.race, tab.map.start.handle, tab.map.survey.map
-    assert map_ is not None
     before = {key: drawn(tab, key) for key in race.runs}
     x, y = map_.drawn_at((8, 12))
     handle.receive({"at": [x, y], "ended": False})
@@ -349,7 +340,6 @@ def test_the_browser_is_told_a_small_problem_and_where_weights_lie_on_the_map(m:
     told: list[dict[str, Any]] = []
     handle, map_, before = tab.map.start.handle, tab.map.survey.map, drawn(tab, solvers[0])
     handle.send = told.append
-    assert map_ is not None
     x, y = map_.drawn_at((8, 12))
     handle.receive({"at": [x, y], "ended": False})
     [paths] = told
@@ -371,7 +361,6 @@ def test_let_go_the_handle_begins_a_race_there_and_undo_leads_back() -> None:
     session, tab = ready()
     first, figure = session.race, tab.map.figure
     map_ = tab.map.survey.map
-    assert map_ is not None
     x, y = map_.drawn_at((8, 12))
     tab.map.start.handle.receive({"at": [x, y], "ended": True})
     until(tab, lambda: session.race is not first and session.race.finished, "the race from there")

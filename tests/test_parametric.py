@@ -404,7 +404,6 @@ def test_the_slopes_of_a_narrow_gaussian_do_not_cancel(name: str, standardize: b
     """Beside the sum over pairs in longer numbers: with data in the thousands rounding of exponents leaves 1e-10."""
     X = mv.load_dataset(name).split(train=0.6, seed=0, standardize=standardize)[0].X[:120]
     groups = groupings(X.shape[1])[2]
-    assert groups is not None
     weights, v = width * np.array([1.0, 0.7]), np.random.default_rng(0).normal(size=len(X))
     squares = [((X[:, None, list(g)] - X[None][:, :, list(g)]) ** 2).sum(-1).astype(np.longdouble) for g in groups]
     charged = np.outer(v, v) * np.exp(-weights[0] * squares[0] - weights[1] * squares[1])

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from _formulations import LOSSES
 from _problems import blobs, random_grams
+from _samples import saved
 from scipy.special import expit
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_wine
@@ -489,15 +490,9 @@ def test_numbers_that_a_race_predicts_are_in_the_tables_unit() -> None:
 
 
 def test_kernels_without_features_are_refused() -> None:
-    data = read_dataset(_grams(), "grams.npz")
+    data = read_dataset(saved(grams=np.stack([np.eye(6)] * 2), y=np.array([-1.0, 1.0] * 3)))
     with pytest.raises(DataError, match="kernels without features"):
         Columns.of(data)
-
-
-def _grams() -> bytes:
-    buffer = io.BytesIO()
-    np.savez(buffer, grams=np.stack([np.eye(6)] * 2), y=np.array([-1.0, 1.0] * 3))
-    return buffer.getvalue()
 
 
 def test_new_tables_are_read_as_it_was_said_of_the_first(tmp_path: Path) -> None:

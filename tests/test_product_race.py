@@ -9,6 +9,7 @@ import numpy as np
 import panel as pn
 import pytest
 from _problems import blobs, ran
+from _samples import saved
 from _shown import html_of
 from _ticks import follow, tick
 from _waits import PATIENCE
@@ -37,6 +38,7 @@ PRODUCT = Recipe(
     problem=ProblemChoice(loss=Hinge(10.0), regularizer=L1Penalty(1.0)),
     solvers=(SolverChoice("spg"), SolverChoice("spg", {"random_start": 1}), SolverChoice("pgd", {"spectral": True})),
 )
+GRAMS = saved(grams=np.array([np.eye(20), np.ones((20, 20))]), y=np.tile([-1.0, 1.0], 10))
 WORDS = ["run", "--data", "liver", "--combination", "product", "--C", "10"]
 
 
@@ -70,17 +72,15 @@ def test_the_rule_of_the_projected_gradient_can_be_set_or_left_out():
     assert none.runs["spg"].status == "limit"
 
 
-def test_what_makes_no_product_is_refused_in_a_sentence(tmp_path):
+def test_what_makes_no_product_is_refused_in_a_sentence():
     with pytest.raises(UnknownName, match=r"a sum, a product or a polynomial, not .ratio."):
         PRODUCT.changed(combination="ratio")
     wrong = replace(PRODUCT, solvers=(SolverChoice("level"),))
     prepared = wrong.prepare()
     with pytest.raises(UnsupportedProblem, match="Level needs a sum of kernels"):
         wrong.race(prepared)
-    file = tmp_path / "own.npz"
-    np.savez(file, grams=np.array([np.eye(20), np.ones((20, 20))]), y=np.tile([-1.0, 1.0], 10))
     with pytest.raises(ProblemError, match="brings Gram matrices"):
-        PRODUCT.prepare(mv.read_dataset(file))
+        PRODUCT.prepare(mv.read_dataset(GRAMS))
 
 
 def test_the_command_line_races_a_product_by_the_solvers_that_can(capsys, tmp_path):
@@ -143,17 +143,15 @@ def test_the_log_determinant_takes_the_gap_from_a_sum_of_kernels_as_well():
     assert not any(isinstance(rule, Gap) for rule in rules)
 
 
-def test_what_makes_no_polynomial_is_refused_in_a_sentence(tmp_path):
+def test_what_makes_no_polynomial_is_refused_in_a_sentence():
     with pytest.raises(KernelError, match="whole number from 1 on"):
         SQUARE.changed(degrees=(0,))
     with pytest.raises(ProblemError, match="No degrees"):
         SQUARE.changed(degrees=())
     with pytest.raises(ProblemError, match="A polynomial of weighted features cannot be approximated"):
         SQUARE.changed(approximation=mv.Nystrom(20))
-    file = tmp_path / "own.npz"
-    np.savez(file, grams=np.array([np.eye(20), np.ones((20, 20))]), y=np.tile([-1.0, 1.0], 10))
     with pytest.raises(ProblemError, match="A polynomial of weighted features is made of features"):
-        SQUARE.prepare(mv.read_dataset(file))
+        SQUARE.prepare(mv.read_dataset(GRAMS))
 
 
 @pytest.mark.full
@@ -228,7 +226,6 @@ def test_an_objective_that_may_be_negative_is_drawn_on_a_linear_axis():
     ran(race)
     tick(view)
     assert race.runs["spg"].trace.best.objective < 0.0
-    assert view.charts is not None
     assert isinstance(view.charts.objective.y_scale, LinearScale)
     assert isinstance(view.charts.gap.y_scale, LogScale)
 
@@ -275,15 +272,6 @@ def test_solvers_that_need_a_sum_are_greyed_out_with_their_reason():
     assert not sidebar.blocked
     sidebar.kernels.combination.value = "sum"
     assert not any(sidebar.solvers.chips[name].disabled for name in ("spg", "pgd", "closed-form"))
-
-
-def test_a_solver_that_is_on_blocks_the_race_until_it_is_switched_off():
-    sidebar = Sidebar("silp-oscillates")
-    sidebar.kernels.combination.value = "product"
-    assert "needs a sum of kernels" in sidebar.blocked
-    for name in ("silp", "level"):
-        sidebar.solvers.chips[name].value = False
-    assert not sidebar.blocked
 
 
 def test_a_price_on_norms_of_functions_blocks_the_race_in_a_sentence():

@@ -158,6 +158,7 @@ WRONG = {
     "degrees=0": "degree",
     "nystrom=many": "must be a number",
     "nystrom=20:luck": "chosen by",
+    "nystrom=0": "at least 1",
     "cache-mb=0": "at least 1",
     "loss=huber": "no loss 'huber'",
     "loss=hinge:C=-1": "positive",

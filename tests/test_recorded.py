@@ -131,7 +131,6 @@ def test_a_run_that_was_cut_off_goes_on_as_a_branch_of_its_race(store: Store) ->
     (key,) = race.traces
     trace = race.traces[key]
     assert key == f"SILP from step {before.best_index} of SILP"
-    assert trace.origin is not None
     assert (trace.origin.label, trace.origin.step) == ("SILP", before.best_index)
     assert trace[0].svm_solves == before[before.best_index].svm_solves
     np.testing.assert_allclose(trace[0].weights, before.best.weights, rtol=1e-12)  # they are made to sum to one again
@@ -151,7 +150,6 @@ def test_the_run_of_a_recipe_that_was_left_is_found_whatever_its_stop_rules(stor
     cut_off(store, steps=0)
     for solver in (None, SolverChoice("silp")):
         found = left_of(store, asked, solver)
-        assert found is not None
         assert found.id == run_id
     for other, solver in (
         (asked, SolverChoice("level")),
@@ -213,7 +211,6 @@ def test_the_dashboard_s_races_and_branches_are_one_race_of_the_page_s_owner(sto
     ran(race)
     assert branch_at(session, "silp", 3, make_solver("spg")) == ""
     session.race.wait(WAIT)
-    assert session.recorded is not None
     session.recorded.wait(WAIT)
     found = store.of(Owner("somebody")).runs()
     assert {run.race for run in found} == {session.recorded.race}
@@ -231,7 +228,6 @@ def test_a_race_whose_page_is_closed_says_so_and_stays(store: Store) -> None:
     race.step(2)
     wait_for(lambda: race.status == "paused")
     race.cancel(PAGE_CLOSED)
-    assert session.recorded is not None
     session.recorded.wait(WAIT)
     assert {(run.status, run.reason) for run in store.runs()} == {("stopped", PAGE_CLOSED)}
 
