@@ -74,11 +74,8 @@ def workbook(rows: str, before: str = "", size: int | None = None, sheets: int =
         "</Relationships>",
         "xl/worksheets/sheet1.xml": f'{before}<worksheet xmlns="{SHEET}"><sheetData>{rows}</sheetData></worksheet>',
     }
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, content in parts.items():
-            packed.writestr(name, content)
-    return file.getvalue() if size is None else belied(file.getvalue(), size)
+    packed = zipped({name: content.encode() for name, content in parts.items()})
+    return packed if size is None else belied(packed, size)
 
 
 def belied(packed: bytes, size: int) -> bytes:

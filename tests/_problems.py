@@ -66,6 +66,12 @@ def real_subset(name: str, n: int, columns: int, seed: int = 0) -> tuple[Array, 
     return (X - X.mean(0)) / np.where(spread > 0, spread, 1.0), labels[rows]
 
 
+def random_problem(seed: int, regularizer: Regularizer, m: int = 8, n: int = 24) -> Problem:
+    """Return a problem of random Gram matrices."""
+    _, y = blobs(n, 0.2, seed=seed)
+    return Problem(KernelBank.from_grams(random_grams(m, n, seed=seed)), y, Hinge(50.0), regularizer)
+
+
 def _problem(bank: KernelBank, y: Array, C: float, regularizer: Regularizer | None = None) -> Problem:
     return Problem(bank, y, Hinge(C), regularizer or Simplex())
 

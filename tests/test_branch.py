@@ -94,7 +94,6 @@ def test_the_same_method_may_go_on_with_other_options_and_a_branch_may_have_bran
     first, _ = grown()
     second = ran(first.branch(NAME, STEP + 2, "spg"))
     trace = second.traces[f"SPG from step 8 of {NAME}"]
-    assert trace.origin is not None
     assert (trace.origin.step, trace.origin.svm_solves) == (8, first.traces[NAME][2].svm_solves)
     twice = first.branch("silp", STEP, "level")
     assert list(twice.runs)[-1] == f"{NAME}, 2"
@@ -243,7 +242,6 @@ def test_a_click_on_the_map_starts_the_solvers_there_and_no_branch() -> None:
 def test_a_race_that_is_kept_is_kept_with_its_branches() -> None:
     race_history, (made, _) = RaceHistory(), grown()
     kept = race_history.add("Blobs", race().traces)
-    assert kept is not None
     assert race_history.add("Blobs", race().traces) is None
     assert race_history.add("Blobs", made.traces) is kept
     assert list(kept.traces) == list(made.traces)

@@ -9,7 +9,7 @@ import pytest
 from _browser import at_rest, events_of
 from _problems import problem
 from _waits import wait_for
-from test_lab_page import LAM, solved
+from test_export import LAM, solved
 
 import mklviz as mv
 from mklviz.engine import Gap, MaxIter, Race

@@ -425,8 +425,3 @@ def test_a_full_disk_is_a_sentence_and_the_other_file_is_written(
     assert not kept.finish(begun())
     assert capsys.readouterr().err == "mklviz: /dev/full cannot be written: No space left on device.\n"
     assert zipfile.is_zipfile(runs)
-
-
-def test_a_folder_that_is_missing_is_said_before_anything_runs(tmp_path: Path) -> None:
-    with pytest.raises(MklvizError, match="There is no folder"):
-        Outputs(None, tmp_path / "no" / "runs.zip")

@@ -91,10 +91,6 @@ def usual(solver: str, bank: KernelBank, labels: Array, C: float) -> Problem:
     return formulate(KINDS[solver][0], bank, labels, C)
 
 
-def usual_blobs(solver: str, C: float = 100.0) -> Problem:
-    return on_blobs(KINDS[solver][0], C)
-
-
 @cache
 def walk(solver: str, name: str) -> tuple[Iterate, ...]:
     """The first steps on that problem, taken once for all tests that only look at them."""
@@ -262,7 +258,7 @@ class Other(Loss):
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_unsupported_problems_are_refused_in_one_sentence(solver: str) -> None:
-    posed = usual_blobs(solver, 1.0)
+    posed = on_blobs(KINDS[solver][0], 1.0)
     odd = Problem(posed.bank, posed.y, Other())
     for asked in (odd, *(on_blobs(kind, 1.0) for kind in FORMULATIONS)):
         why = make_solver(solver).refusal(asked)

@@ -91,7 +91,6 @@ def test_h5p_is_a_set_of_multiple_choices() -> None:
 def test_the_answer_is_that_of_the_race() -> None:
     lesson = load_scenario("three-kernels")
     question = answered(lesson)
-    assert lesson.question is not None
     assert question.right in lesson.question.choices
     assert question.right.startswith("Inside")
     assert lesson.teaches in question.feedback

@@ -47,7 +47,6 @@ def test_there_are_two_setup_commands_of_one_line_each() -> None:
 def test_the_ci_script_takes_the_test_command_from_the_readme_word_for_word() -> None:
     script = (ROOT / ".ci" / "run").read_text()
     extract = re.search(r"^command=\$\((awk .* README\.md)\)$", script, re.MULTILINE)
-    assert extract is not None
     found = subprocess.run(["bash", "-c", extract.group(1)], cwd=ROOT, capture_output=True, text=True, check=True)
     assert found.stdout == blocks("bash")[1]
     assert 'bash -c "$command"' in script
@@ -57,7 +56,6 @@ def test_the_ci_script_runs_what_the_readme_s_command_leaves_out() -> None:
     script = (ROOT / ".ci" / "run").read_text()
     options = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]["addopts"]
     left_out = re.fullmatch(r"not \((.+)\)", options[options.index("-m") + 1])
-    assert left_out is not None
     kinds = " or ".join(re.findall(r'run_tests "([^"]+)"', script)).split(" or ")
     chosen = [kind.removesuffix(" and not product") for kind in kinds]  # which is run before a release alone
     assert sorted([*chosen, "product"]) == sorted(left_out[1].split(" or "))
@@ -86,7 +84,6 @@ def test_the_ci_script_asks_for_coverage_with_the_compiler_off() -> None:
         script,
         re.MULTILINE,
     )
-    assert step is not None
     assert 50 <= int(step[1]) <= 100
     assert [name for name in step[2].split(",") if not (ROOT / "tests" / f"test_{name}.py").exists()] == []
 

@@ -178,7 +178,6 @@ def test_how_far_a_preparation_is_stands_above_every_page(explorer: Explorer, mo
     go, words = threading.Event(), "Building the kernels. About 9 s left."
     monkeypatch.setattr(Preparation, "work", lambda _: go.wait(PATIENCE))
     explorer.run()
-    assert explorer.launch is not None
     explorer.launch.preparation.stage = words
     follow(explorer, lambda: explorer.status == words)
     explorer.stop()

@@ -19,8 +19,7 @@ from mklviz.views.form import Button, Chip, File, Form, FormPart, Group, Menu, N
 
 def told(form: Form) -> list[dict[str, Any]]:
     """What the browser is told to draw."""
-    parts: list[dict[str, Any]] = json.loads(form.drawn)["parts"]
-    return parts
+    return json.loads(form.drawn)["parts"]
 
 
 def do(form: Form, part: FormPart, **said: Any) -> None:

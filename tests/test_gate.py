@@ -411,7 +411,6 @@ def test_a_page_has_one_socket_and_nobody_has_one_without_a_page(
 
         page = (await AsyncHTTPClient().fetch(f"http://localhost:{port}/explorer", request_timeout=PATIENCE)).body
         token = re.search(r'"token":"([^"]+)"', page.decode())
-        assert token is not None
         for wrong in (token[1][:-1], token[1].partition(".")[0], "W10=", "x" * 9000, "é", "[" * 9000):
             with pytest.raises(HTTPClientError) as refused:
                 await open_socket(wrong)

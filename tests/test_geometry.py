@@ -76,7 +76,6 @@ def test_level_goes_to_the_nearest_point_of_the_level_set_on_a_segment() -> None
         level = facts_of(run[t]).level
         assert level is not None
         interval = level_interval(cuts_of(run, 2, t), level)
-        assert interval is not None
         nearest = np.clip(run[t - 1].weights[0], *interval)
         assert run[t].weights[0] == pytest.approx(nearest, abs=1e-6)
 
@@ -197,7 +196,6 @@ def test_a_landscape_becomes_finer_and_solves_no_node_twice() -> None:
         x, _, z = land.refine(reports.append)
         sizes.append(x.size)
     assert sizes == [17, 33, 65]
-    assert land.oracle is not None
     assert 65 <= land.oracle.solves <= 65 + FINER
     assert all(0.0 <= fraction <= 1.0 for fraction in reports)
     exact = [objective(posed, np.array([t, 1.0 - t])) for t in x[0]]
@@ -217,5 +215,4 @@ def test_a_landscape_that_is_stopped_goes_on_from_where_it_was() -> None:
     assert 0 < known < 66
     land.refine(lambda fraction: None)
     assert land.stage == 0
-    assert land.oracle is not None
     assert 66 <= land.oracle.solves <= 66 + FINER

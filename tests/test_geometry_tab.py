@@ -1,4 +1,4 @@
-"""The Geometry tab without a browser: paths that grow, follow the cursor, and lie on a map computed beside them."""
+"""The Geometry tab without a browser: paths on a map follow the cursor, and begin where their start is dragged."""
 
 import asyncio
 import re
@@ -18,7 +18,7 @@ from mklviz.analysis.landscape import ONE_MAP
 from mklviz.analysis.weight_map import STAGES, Plane, Slice
 from mklviz.contract import Iterate
 from mklviz.engine import MaxIter, Race
-from mklviz.problem import Problem
+from mklviz.problem import LpBall, Problem, Simplex
 from mklviz.recipe import Recipe
 from mklviz.scenarios import scenarios
 from mklviz.views.chart.columns import contour_levels
@@ -85,8 +85,6 @@ def test_the_objective_is_computed_beside_coarse_first_and_then_finer() -> None:
     assert sizes == [80, 285, 1073]
     figure = tab.map.figure
     heights = tab.map.survey.sheet
-    assert figure is not None
-    assert heights is not None
     assert len(figure.tables["nodes"]["along"]) == 1073
     assert np.shape(figure.tables["ground"]["objective"]) == heights[0][2].shape
     assert figure.tables["best"]["objective"] == [f"{min(t.best.objective for t in session.traces.values()):,.6g}"]
@@ -103,7 +101,6 @@ def test_three_kernels_are_seen_from_above_with_the_level_set_of_a_run() -> None
     session.cursor = 3
     tab.tick(2.0)
     figure = tab.map.figure
-    assert figure is not None
     assert len(figure.tables["level-set"]["along"]) == 1
     level_set = figure.tables["level-set"]
     tab.model.value = "silp"
@@ -201,12 +198,10 @@ def test_heights_that_were_known_when_everybody_left_are_drawn_when_somebody_com
     tab.tick(1.0)
     survey = tab.map.survey
     land = survey.landscape
-    assert land is not None
     survey.rest()
     with ONE_MAP:  # what is computed has ended
         land.finest()
     until(tab, lambda: survey.stage == STAGES - 1, "the finest map")
-    assert survey.sheet is not None
     assert len(survey.sheet[1]) == 861
     tab.close()
 
@@ -216,10 +211,8 @@ def test_a_click_starts_every_solver_there_once_the_race_has_ended(m: int) -> No
     session, tab = opened(few(m))
     tab.tick(1.0)
     map_, before = tab.map.survey.map, session.race
-    assert map_ is not None
     x, y = map_.drawn_at((8, 12))
     figure = tab.map.figure
-    assert figure is not None
     tap(figure.plot, x, y)
     assert session.race is not before
     session.race.wait()
@@ -239,7 +232,6 @@ def test_a_click_while_the_race_goes_on_says_when_it_can_be_followed() -> None:
     tab.follow(session)
     tab.tick(1.0)
     figure = tab.map.figure
-    assert figure is not None
     tap(figure.plot, 0.5, 0.3)
     assert session.race is race
     until(tab, lambda: any("when the race has ended" in said for said in notes(tab.map)), "the reason")
@@ -314,3 +306,121 @@ def test_what_is_said_of_a_shade_is_true_in_light_and_in_dark() -> None:
         assert words[low < high] in shade_scale((np.zeros((2, 2)), np.zeros((2, 2)), np.ones((2, 2))), theme)
     unthemed = [front_html(""), *(str(vars(scenario)) for scenario in scenarios().values())]
     assert not [text for text in unthemed if re.search(r"\b([Ll]ighter|[Dd]arker)\b", text)]
+
+
+# -- the handle at the start of the paths: let go, it begins a race from there
+
+
+def ready(m: int = 3, solvers: tuple[str, ...] = ()) -> tuple[Session, Geometry]:
+    session, tab = opened(few(m), *solvers)
+    until(tab, lambda: tab.map.start.handle.place, "the handle")
+    return session, tab
+
+
+def test_while_the_start_of_a_large_problem_is_dragged_its_paths_stay() -> None:
+    session, tab = ready(11)
+    race, handle, map_ = session.race, tab.map.start.handle, tab.map.survey.map
+    before = {key: drawn(tab, key) for key in race.runs}
+    x, y = map_.drawn_at((8, 12))
+    handle.receive({"at": [x, y], "ended": False})
+    assert tab.map.start.held
+    assert handle.hint == "Let go to start here"
+    tab.tick(1.0)
+    assert session.race is race
+    assert {key: drawn(tab, key) for key in race.runs} == before
+    handle.receive({"at": [x, y], "ended": True})
+    assert not tab.map.start.held
+    assert not handle.hint
+    tab.close()
+
+
+@pytest.mark.parametrize(("m", "solvers"), [(3, ("silp", "spg")), (8, ("level", "simplemkl"))])
+def test_the_browser_is_told_a_small_problem_and_where_weights_lie_on_the_map(m: int, solvers: tuple[str, ...]) -> None:
+    session, tab = ready(m, solvers)
+    told: list[dict[str, Any]] = []
+    handle, map_, before = tab.map.start.handle, tab.map.survey.map, drawn(tab, solvers[0])
+    handle.send = told.append
+    x, y = map_.drawn_at((8, 12))
+    handle.receive({"at": [x, y], "ended": False})
+    [paths] = told
+    assert [(run["key"], run["solver"]) for run in paths["runs"]] == [(name, name) for name in solvers]
+    assert len(paths["problem"]["kernels"]) == m == len(paths["names"])
+    A, a, B, b = map(np.array, paths["flat"])
+    weights = Simplex().project(B @ [x, y] + b)
+    assert weights == pytest.approx(map_.weights_near(x, y))
+    assert A @ weights + a == pytest.approx(map_.position(weights))
+    assert drawn(tab, solvers[0]) == before
+    tab.map.start.lie(map_, "another figure")
+    assert told[1:] == [{}]
+    handle.receive({"at": [x, y], "ended": True})
+    until(tab, lambda: session.race.traces[solvers[0]][0].weights == pytest.approx(weights), "the race from there")
+    tab.close()
+
+
+def test_let_go_the_handle_begins_a_race_there_and_undo_leads_back() -> None:
+    session, tab = ready()
+    first, figure = session.race, tab.map.figure
+    map_ = tab.map.survey.map
+    x, y = map_.drawn_at((8, 12))
+    tab.map.start.handle.receive({"at": [x, y], "ended": True})
+    until(tab, lambda: session.race is not first and session.race.finished, "the race from there")
+    second = session.race
+    assert all(trace[0].weights == pytest.approx(map_.weights_at((8, 12))) for trace in second.traces.values())
+    until(tab, lambda: np.array(drawn(tab, "silp")[0]) == pytest.approx(np.array([x, y])), "its paths")
+    assert tab.map.figure is figure  # what is dragged lies on it
+    assert tab.map.survey.map is map_
+    assert len(tab.map.start.ghosts) == 1
+    tab.map.start.clear_ghosts()
+    assert not tab.map.start.ghosts
+    tab.map.start.undo()
+    assert session.race is first
+    until(tab, lambda: len(drawn(tab, "spg")) == len(first.traces["spg"]), "the paths of before")
+    tab.close()
+
+
+def test_a_race_that_goes_on_or_is_somebody_elses_has_no_handle() -> None:
+    race = Race(few(3), ("level", "spg"), rules=(MaxIter(8),))
+    race.step(2)
+    wait_for(lambda: min(len(trace) for trace in race.traces.values()) >= 2, "two steps")
+    session, tab = Session(follows=True), Geometry()
+    session.show(Recipe(), Prepared(), race)  # type: ignore[arg-type]
+    tab.follow(session)
+    until(tab, lambda: tab.map.survey.map is not None, "the map")
+    assert tab.map.start.handle.place == []
+    race.start()
+    race.wait()
+    tab.tick(2.0)
+    tab.tick(3.0)
+    assert tab.map.start.handle.place == []
+    tab.close()
+
+
+def test_where_weights_follow_from_functions_there_is_no_handle() -> None:
+    posed = few(3)
+    session, tab = opened(Problem(posed.bank, posed.y, posed.loss, LpBall(2.0)), "spg")
+    until(tab, lambda: tab.map.survey.stage >= 0, "the map")
+    assert session.race.finished
+    assert tab.map.start.handle.place == []
+    tab.close()
+
+
+@pytest.mark.parametrize(
+    "message", [None, {}, {"at": [1]}, {"at": ["1", 2]}, {"at": [float("nan"), 0]}, {"at": [10**400, 0]}]
+)
+def test_what_no_browser_tells_moves_nothing(message: object) -> None:
+    session, tab = ready()
+    race = session.race
+    tab.map.start.handle.receive(message)
+    assert session.race is race
+    assert not tab.map.start.held
+    tab.close()
+
+
+def test_the_end_of_a_session_changes_nothing_of_a_handle_whose_page_is_gone() -> None:
+    _, tab = opened(few(3))
+    until(tab, lambda: tab.map.start.handle.place, "the handle")
+    changed: list[str] = []
+    handle = tab.map.start.handle
+    handle.param.watch(lambda *events: changed.extend(event.name for event in events), list(handle.param))
+    tab.close()
+    assert changed == []

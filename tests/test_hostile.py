@@ -243,9 +243,6 @@ def test_bytes_and_texts_with_prefixes_in_a_parquet_file_are_read_as_words() -> 
             assert (found.feature_names, found.X.ravel().tolist()) == (("x=v",), [0.0, 1.0] * 10)
 
 
-# what people mean
-
-
 # the bounds themselves
 
 

@@ -1,4 +1,4 @@
-"""Kernels and distances in files: matrices in text and in tables, sparse ones, those that stay in their files."""
+"""Kernels and distances in files, and matrices from elsewhere that are not quite kernels."""
 
 from __future__ import annotations
 
@@ -17,9 +17,13 @@ from scipy.sparse import coo_matrix, csr_matrix, save_npz
 
 import mklviz as mv
 from mklviz.datasets import DataError, GramFiles, read_dataset, read_dataset_bytes
-from mklviz.kernels.families._family import squared_distances
+from mklviz.errors import KernelError, MklvizError
+from mklviz.kernels import ChiSquared, Gaussian, KernelBank, Laplacian, Polynomial
+from mklviz.kernels.families._family import manhattan_distances, squared_distances
+from mklviz.learn._function import Function, from_plain, to_plain
 from mklviz.recipe import Recipe
 from mklviz.recipe.choices import digest
+from mklviz.typing import Array
 
 
 @pytest.mark.parametrize(
@@ -33,14 +37,8 @@ from mklviz.recipe.choices import digest
 )
 def test_labels_may_stand_beside_a_matrix_in_text(content: str | bytes) -> None:
     data = read(content, "k.csv")
-    assert data.grams is not None
     assert np.allclose(data.grams, K)
     assert np.array_equal(data.y > 0, Y == 1)
-
-
-def test_a_matrix_without_labels_asks_for_them() -> None:
-    with pytest.raises(DataError, match="a kernel or distances, without labels"):
-        read(text(K), "k.csv")
 
 
 @pytest.mark.parametrize(
@@ -56,7 +54,6 @@ def test_a_matrix_without_labels_asks_for_them() -> None:
 )
 def test_a_matrix_with_its_labels_in_another_file(matrix: str | bytes, tmp_path: Path) -> None:
     data = read_dataset(written(tmp_path, k_csv=matrix, labels_txt="\n".join(WORDS)))
-    assert data.grams is not None
     assert np.allclose(data.grams, K)
     assert data.classes == ("no", "yes")
 
@@ -93,7 +90,6 @@ CONTAINED = {
 def test_a_kernel_in_any_file_of_tables_is_a_kernel(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(CONTAINED[name])
     data = read_dataset([tmp_path / name, *written(tmp_path, labels_txt="\n".join(WORDS))])
-    assert data.grams is not None
     assert np.allclose(data.grams, K)
     assert data.classes == ("no", "yes")
     with pytest.raises(DataError, match="a kernel or distances, without labels"):
@@ -112,7 +108,6 @@ def test_a_kernel_in_any_file_of_tables_is_a_kernel(name: str, tmp_path: Path) -
 )
 def test_labels_may_stand_beside_a_kernel_in_any_file_of_tables(name: str, content: str | bytes) -> None:
     data = read(content, name)
-    assert data.grams is not None
     assert np.allclose(data.grams, K)
     assert data.classes == ("no", "yes")
     assert data.n_features == 0
@@ -150,16 +145,13 @@ def test_distances_are_a_matrix_however_they_are_written(name: str, content: str
     (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     data = read_dataset([tmp_path / name, *written(tmp_path, labels_txt="\n".join(WORDS))])
     assert data.distances
-    assert data.grams is not None
     assert np.allclose(data.grams, DISTANCES)
 
 
 def test_distances_of_scipy_are_a_matrix_beside_their_labels() -> None:
     data = read(saved(first=PAIRS, second=PAIRS**2, y=Y), "d.npz")
-    assert data.grams is not None
     assert np.allclose(data.grams, [DISTANCES, DISTANCES**2])
     data = read(matlab(d=PAIRS, whose=Y), "d.mat")
-    assert data.grams is not None
     assert np.allclose(data.grams, DISTANCES)
 
 
@@ -184,7 +176,6 @@ def test_sparse_matrices_that_scipy_saves_are_kernels(kind: str, tmp_path: Path)
     cut = np.where(K > 0.1, K, 0.0) + N * np.eye(N)
     save_npz(tmp_path / "k.npz", getattr(csr_matrix(cut), f"to{kind}")())
     data = read_dataset([tmp_path / "k.npz", *written(tmp_path, labels_txt="\n".join(WORDS))])
-    assert data.grams is not None
     assert np.allclose(data.grams, cut)
 
 
@@ -193,7 +184,6 @@ def test_matrix_market_is_a_kernel_or_samples(tmp_path: Path) -> None:
     mmwrite(tmp_path / "k.mtx", coo_matrix(K), symmetry="symmetric")
     mmwrite(tmp_path / "x.mtx", csr_matrix(X))
     kernel = read_dataset([tmp_path / "k.mtx", *labels])
-    assert kernel.grams is not None
     assert np.allclose(kernel.grams, K)
     assert np.allclose(read_dataset([tmp_path / "x.mtx", *labels]).X, X)
     with pytest.raises(DataError, match="without labels"):
@@ -306,7 +296,6 @@ def test_a_row_for_every_pair_of_samples_is_a_matrix(which: str, called: Callabl
     for head in ("", "src,dst,weight\n"):
         content = head + "".join(f"{called(i)},{called(j)},{matrix[i][j]}\n" for i, j in pairs)
         data = read_dataset(written(tmp_path, k_csv=content, y_txt=text(Y, fmt="%d")))
-        assert data.grams is not None
         assert np.allclose(data.grams[0], matrix)
         with pytest.raises(DataError, match=f"is a matrix of {N} samples, a kernel or distances, without labels"):
             read(content, "k.csv")
@@ -339,7 +328,6 @@ def test_labels_find_their_samples_whatever_the_order_of_pairs_and_labels(
     kernel = "".join(f"{called(i)},{called(j)},{K[i, j]}\n" for i, j in pairs)
     labels = "id,class\n" + "".join(f"{called(i)},{WORDS[i]}\n" for i in rng.permutation(N))
     data = read_dataset(written(tmp_path, k_csv=kernel, labels_csv=labels))
-    assert data.grams is not None
     order = [next(i for i in range(N) if np.allclose(np.sort(row), np.sort(K[i]))) for row in data.grams[0]]
     assert np.allclose(data.grams[0], K[np.ix_(order, order)])
     assert len({(label, WORDS[i]) for label, i in zip(data.y, order, strict=True)}) == 2
@@ -356,3 +344,169 @@ def test_a_pair_that_stands_twice_is_no_matrix_and_thousands_stay_thousands(tmp_
     rows = "".join(",".join(f'"{value:,}"' for value in row) + f",{WORDS[k]}\n" for k, row in enumerate(far))
     data = read(f"{','.join(f'c{k}' for k in places)},class\n{rows}", "far.csv")
     assert (data.X if data.grams is None else data.grams).max() == 9 * 491
+
+
+# -- what is not quite a kernel is repaired as Chen et al. (2009) do, distances make kernels
+
+
+RNG = np.random.default_rng(7)
+POINTS = RNG.normal(size=(60, 4))
+SIGNS = np.where(POINTS[:, 0] + 0.3 * RNG.normal(size=60) > 0, 1.0, -1.0)
+SMOOTH = np.exp(-0.01 * squared_distances(POINTS, POINTS))
+SIGMOID = np.tanh(0.2 * POINTS @ POINTS.T)
+TRAIN, TEST = slice(0, 40), slice(40, 60)
+ONE = np.ones(1)
+
+
+def spectrum(repair: str) -> tuple[Array, Array]:
+    """Return the training matrix with its eigenvalues repaired, and what new rows are multiplied by."""
+    values, U = np.linalg.eigh(SIGMOID[TRAIN, TRAIN])
+    changed = {"clip": np.maximum(values, 0.0), "flip": np.abs(values), "shift": values - values.min()}[repair]
+    rows = {"clip": (U * (values >= 0)) @ U.T, "flip": (U * np.sign(values)) @ U.T, "shift": np.eye(len(U))}[repair]
+    return (U * changed) @ U.T, rows
+
+
+@pytest.mark.parametrize(
+    ("matrix", "note"),
+    [
+        (SMOOTH.round(4), "as rounding leaves, set to zero: 1 of 1 Gram matrix."),
+        (SMOOTH.astype(np.float16), "as rounding leaves, set to zero"),
+        (SMOOTH + 1e-4 * RNG.uniform(-1.0, 1.0, SMOOTH.shape), "Averaged with their transposes"),
+        (np.triu(SMOOTH), "Mirrored, as one triangle was given"),
+        (csr_matrix(SMOOTH), ""),
+    ],
+    ids=["four decimals", "half precision", "not quite symmetric", "upper triangle", "sparse"],
+)
+def test_matrices_that_are_kernels_but_for_rounding_are_taken(matrix: Any, note: str) -> None:
+    bank = KernelBank.from_grams([matrix])
+    assert np.abs(bank.combine(ONE) - SMOOTH).max() < 2e-3  # what rounding to four decimals, or eleven bits, changes
+    assert note in " ".join(bank.notes)
+
+
+@pytest.mark.parametrize("repair", ["clip", "flip", "shift"])
+def test_a_repaired_machine_is_that_of_scikit_learn_on_the_repaired_matrix(repair: str) -> None:
+    svm = pytest.importorskip("sklearn.svm")
+    bank, (matrix, rows) = KernelBank.from_grams([SIGMOID[TRAIN, TRAIN]], repair=repair), spectrum(repair)
+    assert np.allclose(bank.combine(ONE), matrix, atol=1e-10)
+    cross = bank.cross(SIGMOID[None, TEST, TRAIN])
+    assert np.allclose(cross.combine(ONE), SIGMOID[TEST, TRAIN] @ rows, atol=1e-10)
+    problem = mv.Problem(bank, SIGNS[TRAIN], loss=mv.Hinge(C=1.0))
+    best = mv.solve(problem, "silp", gap=1e-8).best
+    machine = svm.SVC(kernel="precomputed", C=1.0, tol=1e-8).fit(matrix, SIGNS[TRAIN])
+    theirs = machine.decision_function(SIGMOID[TEST, TRAIN] @ rows)
+    ours = problem.predictor(best.weights, best.dual).decision_values(cross)
+    assert np.allclose(ours, theirs, atol=1e-2)  # two solvers, both accurate to about 1e-4
+    assert f'repaired by "{repair}"' in " ".join(bank.notes)
+
+
+def test_what_is_no_kernel_is_refused_with_its_least_eigenvalue_and_a_way_on() -> None:
+    least = np.linalg.eigvalsh(SIGMOID)[0]
+    with pytest.raises(KernelError, match=rf"smallest eigenvalue is {least:.3g}.*choose a repair: \"clip\""):
+        KernelBank.from_grams([SIGMOID])
+    with pytest.raises(KernelError, match="looks like distances"):
+        KernelBank.from_grams([np.sqrt(squared_distances(POINTS, POINTS))])
+    with pytest.raises(KernelError, match="repair is"):
+        KernelBank.from_grams([SIGMOID], repair="square")
+
+
+def test_parts_of_a_repaired_bank_want_the_rows_of_all_its_samples() -> None:
+    bank = KernelBank.from_grams([SMOOTH[TRAIN, TRAIN], SIGMOID[TRAIN, TRAIN]], repair="flip")
+    whole, some = np.stack([SMOOTH, SIGMOID])[:, TEST, TRAIN], np.array([3, 17, 31])
+    part = bank.part(np.array([1]), some)
+    expected = bank.cross(whole).combine(np.array([0.0, 1.0]))[:, some]
+    assert np.allclose(part.cross(whole).combine(ONE), expected)
+    function = Function(part, ONE, np.array([1.0, -2.0, 0.5]), 0.25)
+    assert np.allclose(from_plain(to_plain(function))(whole), function(whole))
+    with pytest.raises(KernelError, match=r"new points need an array of shape \(2, n_new, 40\)"):
+        part.cross(whole[1:, :, some])
+
+
+def test_kernels_of_distances_are_those_of_the_points_they_are_between() -> None:
+    euclidean, taxi = (
+        np.sqrt(squared_distances(POINTS, POINTS)),
+        manhattan_distances(POINTS, POINTS),
+    )  # whose Gaussians are no kernels
+    half = np.sqrt(squared_distances(POINTS[:, :2], POINTS[:, :2]))
+    families = [Gaussian(widths=(1.0, 2.0)), Laplacian(widths=(3.0,))]
+    bank = KernelBank.from_distances([half[TRAIN, TRAIN], euclidean[TRAIN, TRAIN]], families, names=["h", "e"])
+    on_all = [Gaussian(widths=(1.0, 2.0))]
+    points = KernelBank.build(POINTS[TRAIN], on_all)
+    assert bank.names == [f"{name} of {of}" for of in "he" for name in ("gauss 2⁰", "gauss 2¹", "laplace 3")]
+    ours, theirs = np.array([0.0, 0.0, 0.0, 1.0, 2.0, 0.0]), np.array([1.0, 2.0])
+    assert np.allclose(bank.combine(ours), points.combine(theirs))
+    cross = bank.cross(np.stack([half, euclidean])[:, TEST, TRAIN])
+    assert np.allclose(cross.combine(ours), points.cross(POINTS[TEST]).combine(theirs))
+    taxi_bank = KernelBank.from_distances([taxi[TRAIN, TRAIN]], [Laplacian(widths=(3.0,))])
+    assert np.allclose(taxi_bank.combine(ONE), KernelBank.build(POINTS[TRAIN], [Laplacian(widths=(3.0,))]).combine(ONE))
+    with pytest.raises(KernelError, match="not positive semidefinite"):
+        KernelBank.from_distances([taxi], [Gaussian(widths=(2.0,))])
+    with pytest.raises(KernelError, match="no function of a distance"):
+        KernelBank.from_distances([euclidean], [Polynomial()])
+    with pytest.raises(KernelError, match="zeros on its diagonal"):
+        KernelBank.from_distances([SMOOTH], families)
+    assert np.array_equal(ChiSquared().from_distances(taxi), taxi)
+
+
+def test_distances_in_a_file_are_recognised_and_divided_by_their_mean() -> None:
+    distances = np.sqrt(squared_distances(POINTS, POINTS))
+    data = mv.read_dataset(saved(grams=distances, y=SIGNS))
+    assert data.distances
+    assert "they are distances" in " ".join(data.notes)
+    prepared = mv.Recipe.from_words("kernels=laplacian:0.5,1").on(data).prepare()
+    train = prepared.train.grams
+    assert train.mean() == pytest.approx(1.0)
+    assert np.allclose(prepared.problem.bank.combine(np.array([0.0, 1.0])) * 30, np.exp(-train[0]))  # of unit trace
+    assert "Gram" not in repr(data)
+    usual = mv.Recipe().on(data).prepare()  # of the papers' kernels those that are functions of a distance
+    assert {name.partition(" ")[0] for name in usual.problem.bank.names} == {"gauss"}
+
+
+def test_a_recipe_repairs() -> None:
+    data = mv.read_dataset(saved(grams=SIGMOID, y=SIGNS))
+    recipe = mv.Recipe.from_words("repair=clip").on(data)
+    assert "repair=clip" in recipe.to_words()
+    assert mv.Recipe.from_json(recipe.to_json()) == recipe
+    bank = recipe.prepare().problem.bank
+    assert isinstance(bank, KernelBank)
+    assert 'repaired by "clip"' in " ".join(bank.notes)
+    with pytest.raises(MklvizError, match="repair is"):
+        mv.Recipe.from_words("repair=shave")
+
+
+def test_ranges_of_columns_are_written_as_they_are_read() -> None:
+    words = 'data=ionosphere; kernels=linear@0...7 gaussian:1,2@8...30,2 polynomial:2@"a, b",5,6'
+    recipe = mv.Recipe.from_words(words)
+    assert recipe.kernels.families[0].on == tuple(range(8))
+    assert recipe.to_words() == words
+    for wrong in ("linear@7...0", "linear@0...9999999"):
+        with pytest.raises(MklvizError, match="no range of columns"):
+            mv.Recipe.from_words(f"kernels={wrong}")
+
+
+def test_columns_by_number_are_those_of_the_whole_table_though_constant_ones_are_left_out() -> None:
+    table = np.column_stack([POINTS[:, 0], np.ones(60), POINTS[:, 1:]])
+    data = mv.read_dataset(saved(X=table, y=SIGNS, feature_names=np.array(["a", "b", "c", "d", "e"])))
+    bank = mv.Recipe.from_words("kernels=linear@1...2 linear@4").on(data).prepare().problem.bank
+    assert list(bank.names) == ["linear on c", "linear on e"]
+    with pytest.raises(MklvizError, match="constant in the training part"):
+        mv.Recipe.from_words("kernels=linear@1").on(data).prepare()
+
+
+def test_each_view_has_kernels_of_its_own() -> None:
+    data = mv.read_dataset(saved(sound=POINTS, picture=POINTS**2, y=SIGNS))
+    bank = mv.Recipe.from_words("kernels=linear@views gauss:1@views").on(data).prepare().problem.bank
+    assert list(bank.names) == ["linear on sound", "linear on picture", "gauss 2⁰ on sound", "gauss 2⁰ on picture"]
+    plain = KernelBank.build(POINTS, [Gaussian(widths=(1.0,), on="views")])
+    assert list(plain.names) == ["gauss 2⁰ on all"]
+
+
+def test_estimators_repair_precomputed_kernels_as_scikit_learns_machine_wants_them() -> None:
+    svm = pytest.importorskip("sklearn.svm")
+    matrix, rows = spectrum("flip")
+    ours = mv.MKLClassifier("precomputed", C=1.0, normalize="none", repair="flip", tol=1e-6)
+    ours.fit(SIGMOID[TRAIN, TRAIN], SIGNS[TRAIN])
+    theirs = svm.SVC(kernel="precomputed", C=1.0, tol=1e-8).fit(matrix, SIGNS[TRAIN])
+    apart = ours.decision_function(SIGMOID[TEST, TRAIN]) - theirs.decision_function(SIGMOID[TEST, TRAIN] @ rows)
+    assert np.abs(apart).max() < 1e-2
+    with pytest.raises(KernelError, match="choose a repair"):
+        mv.MKLClassifier("precomputed").fit(SIGMOID[TRAIN, TRAIN], SIGNS[TRAIN])

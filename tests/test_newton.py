@@ -7,22 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 from _conic import conic_optimum
-from _problems import MAKERS, blobs, problem, random_grams
+from _problems import MAKERS, problem, random_problem
 
 from mklviz.contract import Array
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve
 from mklviz.inner.averaging import SvmPoint
 from mklviz.inner.oracle import SvmOracle
-from mklviz.kernels import KernelBank, paper_bank
-from mklviz.problem import Hinge, Problem, Regularizer, Simplex
+from mklviz.kernels import paper_bank
+from mklviz.problem import Hinge, Problem, Simplex
 from mklviz.solvers._newton_model import NewtonPoint, _Program, minimise_model, working_kernels
 from mklviz.solvers.newton import Newton, NewtonFacts
-
-
-def random_problem(seed: int, regularizer: Regularizer, m: int = 8, n: int = 24) -> Problem:
-    _, y = blobs(n, 0.2, seed=seed)
-    return Problem(KernelBank.from_grams(random_grams(m, n, seed=seed)), y, Hinge(50.0), regularizer)
 
 
 def paper_problem(name: str) -> Problem:

@@ -236,17 +236,6 @@ def test_a_run_in_the_terminal_says_what_is_approximate(capsys: pytest.CaptureFi
     assert "approximate" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [("many", "The number of landmarks must be a number"), ("0", "must be at least 1"), ("9:best", "not by 'best'")],
-)
-def test_the_command_line_refuses_what_is_no_approximation(
-    text: str, message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main([*RUN, "--nystrom", text]) == 2
-    assert message in capsys.readouterr().err
-
-
 def test_a_product_has_nothing_to_approximate() -> None:
     sidebar = Sidebar()
     sidebar.load(SMALL)

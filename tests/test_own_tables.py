@@ -679,7 +679,6 @@ def test_files_with_commas_in_their_names_are_listed_in_quotes(tmp_path: Path) -
     for k, name in enumerate(("a,1.csv", "b.csv")):
         (tmp_path / name).write_text(f"key,{'uv'[k]},y\np,1,0\nq,2,1\nr,3,1\n")
     data = own_data(f'"{tmp_path / "a,1.csv"}", {tmp_path / "b.csv"}')
-    assert data is not None
     assert data.feature_names == ("u", "v")
 
 

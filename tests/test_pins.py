@@ -49,7 +49,6 @@ def shown(C: float = 100.0, count: int = 1) -> tuple[Session, RaceTab]:
 def grey(tab: RaceTab) -> dict[str, tuple[list[float], list[float]]]:
     """Return objectives and gaps of the grey lines by what a person reads of them."""
     charts = tab.view.charts
-    assert charts is not None
     lines = {id(line): line for plot in (charts.objective, charts.gap) for line in plot.renderers}
     assert all(id(line) in lines for line in charts.pinned)
     assert {line.level for line in charts.pinned} <= {"underlay"}

@@ -1,4 +1,4 @@
-"""Pictures by `mv.plot`: what they draw is what the runs and the banks say, and they compose and are saved."""
+"""Pictures by `mv.plot`: their numbers are what runs, banks and models say, and they compose and are saved."""
 
 import doctest
 import re
@@ -11,15 +11,21 @@ import holoviews as hv
 import numpy as np
 import pytest
 from _problems import blobs, ran, random_grams, small_bank
+from bokeh.document import Document
+from bokeh.io.doc import patch_curdoc
 from bokeh.models import HoverTool
 
 import mklviz as mv
-from mklviz.analysis.kernel_weights import by_feature
+from mklviz.analysis.decisions import confusion, plane_of, roc, solution_of, surface
+from mklviz.analysis.kernel_weights import align, by_feature, gram_on, ordered_gram, rivals, sampled
 from mklviz.engine import Race
 from mklviz.errors import ProblemError
+from mklviz.inner import SvmOracle
+from mklviz.typing import Array
 from mklviz.views.look.palette import DARK, LIGHT
 from mklviz.views.look.styles import race_styles
-from mklviz.views.model.kernel_pictures import draw_grid
+from mklviz.views.model.decision_pictures import draw_confusion
+from mklviz.views.model.kernel_pictures import ABOVE, BELOW, FIELD, draw_grid
 from mklviz.views.pictures.style import rendered
 
 KINDS = ["gauss 2⁻¹", "gauss 2⁰", "gauss 2²", "poly 1", "poly 2"]
@@ -220,3 +226,319 @@ def test_the_examples_of_the_docstrings_run(name: str, tmp_path: Path, monkeypat
     said: list[str] = []
     assert doctest.DocTestRunner().run(example, out=said.append).failed == 0, "".join(said)
     assert len(list(tmp_path.glob("*.html"))) == 1
+
+
+# -- what was learned
+
+
+def centred_alignment(K: Array, L: Array) -> float:
+    H = np.eye(len(K)) - 1.0 / len(K)
+    a, b = H @ K @ H, H @ L @ H
+    return float((a * b).sum() / np.sqrt((a * a).sum() * (b * b).sum()))
+
+
+def one(m: int, k: int) -> Array:
+    weights = np.zeros(m)
+    weights[k] = 1.0
+    return weights
+
+
+@cache
+def moons() -> tuple[mv.Problem, mv.Trace]:
+    X, y = blobs(50, 0.1, features=2)
+    problem = mv.Problem(small_bank(X), y, mv.Hinge(10.0))
+    return problem, mv.solve(problem, "level")
+
+
+# Gram matrices
+
+
+@pytest.mark.parametrize("kind", ["sum", "by rows", "landmarks", "product", "polynomial", "given"])
+def test_a_gram_matrix_on_some_samples_is_that_part_of_the_whole(kind: str) -> None:
+    X, _ = blobs(40)
+    families = [mv.Gaussian(widths=(1.0, 2.0), on="all+each"), mv.Polynomial(degrees=(1, 2))]
+    banks = {
+        "sum": lambda: mv.KernelBank.build(X, families),
+        "by rows": lambda: mv.KernelBank.build(X, families, rows=True),
+        "landmarks": lambda: mv.NystromBank.build(X, families, landmarks=10),
+        "product": lambda: mv.ProductBank.build(X),
+        "polynomial": lambda: mv.ParametricBank.build(X, mv.LearnedPolynomial(2)),
+        "given": lambda: mv.KernelBank.from_grams(random_grams(5, 40)),
+    }
+    bank = banks[kind]()
+    weights = np.random.default_rng(0).random(len(bank))
+    some = np.array([1, 3, 4, 17, 39])
+    whole = bank.apply(weights, np.eye(40))
+    tolerance = 1e-6 if kind == "by rows" else 1e-10  # rows come in single precision
+    assert gram_on(bank, weights, some) == pytest.approx(whole[np.ix_(some, some)], rel=tolerance, abs=tolerance)
+    assert gram_on(bank, weights, np.arange(40)) == pytest.approx(whole, rel=tolerance, abs=tolerance)
+
+
+def test_samples_stand_class_by_class_and_are_measured_by_themselves() -> None:
+    problem, trace = moons()
+    weights = trace.best.weights
+    shown = ordered_gram(problem.bank, weights, problem.y, ("no", "yes"))
+    order = np.argsort(problem.y, kind="stable")
+    whole = problem.bank.combine(weights)[np.ix_(order, order)]
+    assert shown.values == pytest.approx(whole / np.diag(whole).mean(), rel=1e-5, abs=1e-6)
+    assert shown.classes == ("no", "yes")
+    assert shown.edges == (0.0, float((problem.y < 0).sum()), 50.0)
+
+
+def test_a_gram_matrix_is_drawn_with_the_first_sample_at_the_top_left() -> None:
+    gram = np.diag([4.0, 1.0, 1.0])
+    gram[0, 1] = gram[1, 0] = 1.0
+    drawn = mv.plot.gram(mv.KernelBank.from_grams([gram]), 0)
+    image = drawn.get(0)
+    assert image[0.5, 2.5] == pytest.approx(2.0)  # y goes up, so the first row is at the top
+    assert image[1.5, 2.5] == image[0.5, 1.5] == pytest.approx(0.5)
+    assert image[2.5, 0.5] == pytest.approx(0.5)
+
+
+def test_of_many_samples_some_are_drawn_and_it_is_said() -> None:
+    X, y = blobs(700, features=1)
+    bank = mv.KernelBank.build(X, [mv.Polynomial(degrees=(1,))])
+    drawn = hv.render(mv.plot.gram(bank, 0, y))
+    assert drawn.title.text == "poly 1 on all, 600 of 700 samples"
+    assert len(set(sampled(700, 600).tolist())) == 600
+    assert (sampled(700, 600) == sampled(700, 600)).all()
+
+
+def test_a_kernel_is_asked_for_by_number_by_name_or_by_weights() -> None:
+    bank = moons()[0].bank
+    by_name, by_number = mv.plot.gram(bank, "poly 1 on x2"), mv.plot.gram(bank, bank.names.index("poly 1 on x2"))
+    assert by_name.get(0).dimension_values(2) == pytest.approx(by_number.get(0).dimension_values(2))
+    for wrong, said in (("nobody", "no kernel 'nobody'"), (99, "99 was asked"), (np.ones(3), r"shape \(3,\)")):
+        with pytest.raises(ProblemError, match=said):
+            mv.plot.gram(bank, wrong)  # type: ignore[arg-type]
+    with pytest.raises(ProblemError, match="7 targets"):
+        mv.plot.gram(bank, 0, np.ones(7))
+
+
+# similarity
+
+
+def test_alignments_are_those_of_the_formula_and_twins_stand_side_by_side() -> None:
+    grams = random_grams(5, 30)
+    bank = mv.KernelBank.from_grams([*grams, 3.0 * grams[1] + 0.5])  # a twin up to a scale and a bias
+    found = align(bank, range(6))
+    for i, k in enumerate(found.kernels):
+        for j, l in enumerate(found.kernels):
+            expected = centred_alignment(bank.combine(one(6, int(k))), bank.combine(one(6, int(l))))
+            assert found.values[i, j] == pytest.approx(expected, abs=1e-9)
+    order = found.kernels.tolist()
+    assert abs(order.index(1) - order.index(5)) == 1
+    assert found.names == tuple(bank.names[k] for k in order)
+
+
+def test_similarity_is_drawn_for_all_the_heaviest_or_fifty_kernels() -> None:
+    problem, trace = moons()
+    drawn = mv.plot.similarity(problem.bank, trace.best.weights)
+    assert set(drawn.dimension_values("one")) == {
+        problem.bank.names[k] for k in np.flatnonzero(trace.best.weights > 1e-8)
+    }
+    X, _ = blobs(20, features=6)
+    many = mv.paper_bank(X)
+    shown = mv.plot.similarity(many)
+    assert len(set(shown.dimension_values("one"))) == 50
+    assert hv.render(shown).title.text == "Kernel similarity, 50 of 91 kernels"
+    assert not hv.render(shown).below[0].visible  # where all names have no room
+    named = hv.render(mv.plot.similarity(mv.KernelBank.from_grams(random_grams(24, 20))))
+    assert named.below[0].visible
+    assert named.height == ABOVE + 24 * FIELD + BELOW  # room for the names
+    with pytest.raises(ProblemError, match="multiplied"):
+        mv.plot.similarity(mv.ProductBank.build(X))
+    with pytest.raises(ProblemError, match=r"shape \(2,\)"):
+        mv.plot.similarity(many, [0.5, 0.5])
+    with pytest.raises(ProblemError, match="No kernel has weight"):
+        mv.plot.similarity(many, np.zeros(91))
+
+
+def test_a_twin_that_was_not_picked_is_the_first_of_the_rivals() -> None:
+    X, y = blobs(40, 0.2)
+    grams = [np.outer(X[:, k], X[:, k]) for k in (0, 1, 2)]
+    noise = [0.01 * gram for gram in random_grams(30, 40)]
+    trace = mv.solve(mv.Problem(mv.KernelBank.from_grams([*grams, *noise]), y, mv.Hinge(1.0)), "level", gap=1e-4)
+    problem = mv.Problem(mv.KernelBank.from_grams([*grams, *noise, grams[0]]), y, mv.Hinge(1.0))
+    weights = np.append(trace.best.weights, 0.0)
+    found = rivals(problem, replace(trace.best, weights=weights)).tolist()
+    used = np.flatnonzero(weights > 1e-8)
+    assert 0 in used
+    assert set(found[: len(used)]) == set(used.tolist())
+    assert found[len(used)] == 33
+    assert len(found) == 16
+
+
+# decisions
+
+
+def test_the_surface_is_the_decision_function_and_rings_are_around_support_vectors() -> None:
+    problem, trace = moons()
+    best = trace.best
+    found = surface(problem, best.weights, best.dual, plane_of(problem))
+    predictor = problem.predictor(best.weights, best.dual)
+    for row, column in ((0, 0), (10, 70), (79, 3)):
+        place = np.array([[found.x[column], found.y[row]]])
+        assert found.values[row, column] == pytest.approx(float(predictor.decision_values(place)[0]))
+    assert np.flatnonzero(found.support).tolist() == predictor.support.tolist()
+    points = plane_of(problem)
+    for places, column in ((found.x, points[:, 0]), (found.y, points[:, 1])):
+        room = np.ptp(column)
+        assert column.min() - 0.5 * room < places[0] < column.min()
+        assert column.max() < places[-1] < column.max() + 0.5 * room
+    drawn = mv.plot.decision(problem, trace)
+    image = drawn.get(0)
+    assert image[found.x[70], found.y[10]] == pytest.approx(found.values[10, 70], rel=1e-5)
+    rings = [part for part in drawn if part.label == "support vectors"]
+    assert len(rings[0]) == len(predictor.support)
+
+
+def test_weights_alone_are_enough_for_a_decision() -> None:
+    problem, trace = moons()
+    weights, dual = solution_of(problem, trace.best.weights)
+    # both solved to 1e-2 or so
+    assert problem.objective(weights, dual) == pytest.approx(trace.best.objective, rel=0.02)
+    assert solution_of(problem, trace[0])[1] is trace[0].dual
+    for wrong in ("level", [0.5], -np.ones(15), None):
+        with pytest.raises(ProblemError, match="Give a trace, an iterate or 15 weights"):
+            mv.plot.decision(problem, wrong)
+
+
+def test_only_two_features_make_a_plane() -> None:
+    X, y = blobs(20)
+    problem = mv.Problem(small_bank(X), y, mv.Hinge(1.0))
+    with pytest.raises(ProblemError, match="have 3 features"):
+        mv.plot.decision(problem, np.ones(20))
+    given = mv.Problem(mv.KernelBank.from_grams(random_grams(3, 20)), y, mv.Hinge(1.0))
+    with pytest.raises(ProblemError, match="are not known"):
+        mv.plot.decision(given, np.ones(3))
+
+
+# three kernels
+
+
+@cache
+def three() -> Race:
+    X, y = blobs(40, 0.2)
+    bank = mv.KernelBank.build(X, [mv.Gaussian(widths=(0.5, 2.0)), mv.Polynomial(degrees=(1,))])
+    return mv.race(mv.Problem(bank, y, mv.Hinge(10.0)), ["silp", "level"])
+
+
+def test_each_path_over_three_kernels_is_where_the_weights_are() -> None:
+    drawn = mv.plot.simplex(three().traces)
+    paths = {part.label: part for part in drawn if isinstance(part, hv.Curve)}
+    assert list(paths) == ["SILP", "Level"]
+    weights = three().traces["silp"].weights
+    assert paths["SILP"].dimension_values("up") == pytest.approx(np.sqrt(0.75) * weights[:, 2])
+    assert paths["SILP"].dimension_values("along") == pytest.approx(weights[:, 1] + 0.5 * weights[:, 2])
+    _, y = blobs(40, 0.2)
+    others = mv.Problem(mv.KernelBank.from_grams(random_grams(3, 40)), y, mv.Hinge(10.0))
+    with pytest.raises(ProblemError, match="different kernels"):
+        mv.plot.simplex(three().traces, mv.solve(others, "level", max_iter=1))
+    with pytest.raises(ProblemError, match="has 15"):
+        mv.plot.simplex(moons()[1])
+
+
+def test_contours_beneath_the_triangle_are_where_the_objective_is_as_high_as_they_say() -> None:
+    race = three()
+    problem = next(iter(race.runs.values())).problem
+    (contours,) = (part for part in mv.plot.simplex(race.traces, problem=problem) if isinstance(part, hv.Contours))
+    oracle = SvmOracle(problem, 1e-6)
+    spread = np.ptp([oracle.solve(corner).primal for corner in np.eye(3)])
+    lines = contours.split(datatype="dictionary")
+    assert len(lines) >= 10
+    for line in lines[::4]:
+        x, y = (np.atleast_1d(line[name])[len(np.atleast_1d(line[name])) // 2] for name in ("along", "up"))
+        share = y / np.sqrt(0.75)
+        weights = np.maximum([1.0 - x - 0.5 * share, x - 0.5 * share, share], 0.0)
+        height = float(np.atleast_1d(line["objective"])[0])
+        assert oracle.solve(weights / weights.sum()).primal == pytest.approx(height, abs=0.03 * spread)  # of the mesh
+    with pytest.raises(ProblemError, match="over 3 kernels whose weights sum to one"):
+        mv.plot.simplex(race.traces, problem=mv.Problem(problem.bank, problem.y, problem.loss, mv.LpBall(p=2.0)))
+
+
+# two kernels
+
+
+@cache
+def two() -> tuple[mv.Problem, dict[str, mv.Trace]]:
+    X, y = blobs(40, 0.2)
+    bank = mv.KernelBank.build(X, [mv.Gaussian(widths=(0.5,)), mv.Polynomial(degrees=(1,))])
+    problem = mv.Problem(bank, y, mv.Hinge(10.0))
+    return problem, {name: mv.solve(problem, name, gap=1e-4) for name in ("silp", "level", "spg")}
+
+
+def test_cuts_touch_the_objective_over_two_kernels_where_they_were_made_and_lie_below_it() -> None:
+    problem, traces = two()
+    parts = list(mv.plot.segment(problem, traces["silp"], 1))
+    (cuts,) = (part for part in parts if isinstance(part, hv.Path))
+    (objective,) = (part for part in parts if isinstance(part, hv.Curve) and len(part) > 60 and part is not parts[1])
+    shares, heights = objective.dimension_values("share"), objective.dimension_values("objective")
+    made_at = traces["silp"].weights[:2, 0]
+    assert len(cuts.split()) == 2
+    for cut, share in zip(cuts.split(), made_at, strict=True):
+        (_, at_zero), (_, at_one) = cut.array()
+        line = at_zero + (at_one - at_zero) * shares
+        assert (line <= heights + 0.02 * np.ptp(heights)).all()  # heights are solved to a hundredth
+        height = np.interp(share, shares, heights)
+        assert at_zero + (at_one - at_zero) * share == pytest.approx(height, abs=0.02 * np.ptp(heights))
+
+
+def test_level_is_drawn_with_its_set_and_others_with_their_points() -> None:
+    problem, traces = two()
+    points = {
+        name: next(part for part in mv.plot.segment(problem, trace, dark=True) if isinstance(part, hv.Scatter))
+        for name, trace in traces.items()
+    }
+    for name, trace in traces.items():
+        assert points[name].dimension_values("share") == pytest.approx(trace.weights[:, 0])
+        assert points[name].dimension_values("objective") == pytest.approx(trace.objective)
+    drawn = [part for part in mv.plot.segment(problem, traces["level"], 1) if isinstance(part, hv.Curve)]
+    facts = traces["level"][1].facts
+    flat = [part for part in drawn if set(part.dimension_values("objective")) == {facts.level}]
+    assert sorted(len(part) for part in flat) >= [2, 2]
+    assert not any(isinstance(part, hv.Path) for part in mv.plot.segment(problem, traces["spg"]))
+
+
+def test_a_segment_says_what_it_cannot_draw() -> None:
+    problem, traces = two()
+    with pytest.raises(ProblemError, match=r"has the steps 0 to \d+, but step=99"):
+        mv.plot.segment(problem, traces["silp"], 99)
+    with pytest.raises(ProblemError, match="over 2 kernels whose weights sum to one; this problem has 3"):
+        mv.plot.segment(next(iter(three().runs.values())).problem, traces["silp"])
+    with pytest.raises(ProblemError, match="another problem's"):
+        mv.plot.segment(problem, three().traces["silp"])
+
+
+# held-out samples
+
+
+def test_the_area_below_the_curve_is_the_chance_of_the_right_order() -> None:
+    rng = np.random.default_rng(3)
+    y = np.where(rng.random(200) < 0.4, 1.0, -1.0)
+    scores = np.round(y + 2.0 * rng.normal(size=200), 1)  # with ties
+    pairs = scores[y > 0][:, None] - scores[y < 0][None, :]
+    assert roc(y, scores).area == pytest.approx(((pairs > 0) + 0.5 * (pairs == 0)).mean())
+    assert roc(y, y).area == 1.0
+    curve = roc(y, scores)
+    assert (curve.hits[0], curve.mistaken[0], curve.hits[-1], curve.mistaken[-1]) == (0.0, 0.0, 1.0, 1.0)
+
+
+def test_rows_of_the_confusion_are_true_classes() -> None:
+    true, predicted = np.array([-1.0, -1.0, -1.0, 1.0]), np.array([1.0, -1.0, -1.0, 1.0])
+    assert confusion(true, predicted, (-1.0, 1.0)).tolist() == [[2, 1], [0, 1]]
+    drawn = draw_confusion(np.array([[2, 1], [0, 1]]), ("no", "yes"), LIGHT)
+    fields = drawn.get(0)
+    columns = (fields.dimension_values(name).tolist() for name in ("predicted", "true", "samples"))
+    told = {(x, y): n for x, y, n in zip(*columns, strict=True)}
+    assert told == {("no", "no"): 2, ("yes", "no"): 1, ("no", "yes"): 0, ("yes", "yes"): 1}
+    assert hv.render(drawn).y_range.factors == ["yes", "no"]  # the first class at the top
+
+
+def test_a_picture_drawn_beside_a_session_leaves_its_document_alone() -> None:
+    held = Document()
+    before = held.theme
+    with patch_curdoc(held):  # for all threads, as a page that is built does
+        figure = rendered(hv.Curve([1.0, 2.0]))
+    assert held.theme is before
+    assert figure.document is None

@@ -66,13 +66,11 @@ def until(card: PointsCard, found: Callable[[], Any], what: str) -> None:
 
 def field(card: PointsCard) -> ColumnDataSource:
     """Return what is learned, as it is drawn."""
-    assert card.figure is not None
     return source_of(card.figure.plot, "drawn-field")
 
 
 def change(card: PointsCard, x: float, y: float, label: str) -> None:
     """Add a point, as the page does."""
-    assert card.figure is not None
     data = card.figure.source.data
     card.figure.source.data = {"x": [*data["x"], x], "y": [*data["y"], y], "label": [*data["label"], label]}
 
@@ -121,8 +119,6 @@ def test_points_are_read_back_from_their_file_as_they_were_drawn() -> None:
 def test_a_tap_does_what_was_chosen_before_it_even_where_the_page_has_not_heard_of_that_yet() -> None:
     _, card = opened()
     figure, before = card.figure, card.points
-    assert figure is not None
-    assert before is not None
     card.adds.value = "lower"
     change(card, 0.1, 0.2, "upper")
     assert list(figure.source.data["label"]) == [*before.labels, "lower"]
@@ -160,7 +156,6 @@ def test_a_drag_that_makes_no_sense_moves_no_point(sent: dict[str, Any]) -> None
 def test_the_point_that_is_dragged_moves_and_no_other() -> None:
     points = points_of(prepared())
     moved = points.moved({"place": [3], "x": [0.123456], "y": [-2]})
-    assert moved is not None
     assert (moved.x[3], moved.y[3]) == (0.1235, -2.0)
     rest = [k for k in range(len(points)) if k != 3]
     assert [(moved.x[k], moved.y[k]) for k in rest] == [(points.x[k], points.y[k]) for k in rest]
@@ -220,7 +215,6 @@ def test_a_point_that_is_added_becomes_a_data_set_and_changes_what_is_learned() 
     assert not np.array_equal(field(card).data["image"][0], before)
     recipe = sidebar.recipe
     own = sidebar.recipe.data.dataset
-    assert own is not None
     assert (own.title, own.n_samples) == ("Drawn points", 201)
     assert (
         recipe.data.source
@@ -234,7 +228,6 @@ def test_a_point_that_is_added_becomes_a_data_set_and_changes_what_is_learned() 
     assert card.editing.value
     card.update()
     assert card.figure is not figure
-    assert card.points is not None
     assert len(card.points) == 201
     assert list(card.adds.options.values()) == ["lower", "upper", ""]
     assert card.task.working  # as its kernels may be others
@@ -246,8 +239,7 @@ def test_a_point_that_is_added_becomes_a_data_set_and_changes_what_is_learned() 
 
 
 def shape(card: PointsCard) -> tuple[int, ...]:
-    found: tuple[int, ...] = field(card).data["image"][0].shape
-    return found
+    return field(card).data["image"][0].shape
 
 
 @pytest.mark.full
@@ -255,7 +247,6 @@ def test_the_decision_follows_a_point_that_is_dragged_coarsely_and_finely_where_
     explorer, card = opened()
     card.rest = 1e9
     figure, before = card.figure, card.points
-    assert figure is not None
     assert before is not None
     assert shape(card) == (FINE.across, FINE.across)
     images = [field(card).data["image"][0]]
@@ -279,8 +270,6 @@ def test_the_decision_follows_a_point_that_is_dragged_coarsely_and_finely_where_
 @pytest.mark.full
 def test_what_cannot_be_used_is_taken_back_with_a_sentence() -> None:
     explorer, card = opened()
-    assert card.figure is not None
-    assert card.points is not None
     card.figure.source.data = columns(3)
     card.update()
     assert "Class lower needs at least 2 points" in card.refusal.object

@@ -7,7 +7,6 @@ import json
 from dataclasses import replace
 
 import pytest
-from _stores import store  # noqa: F401
 from _students import CODE, Teacher, class_answers, cookies_at
 from _ticks import visit
 from test_gate import before_a_server
@@ -29,7 +28,7 @@ A, B = Owner("a" * 24), Owner("b" * 24)
 
 
 @pytest.fixture
-def answers(store: Store) -> PooledAnswers:  # noqa: F811
+def answers(store: Store) -> PooledAnswers:
     return PooledAnswers(store.of(A), "room")
 
 
@@ -50,7 +49,7 @@ def test_a_visitor_has_one_answer_and_the_class_is_bounded(answers: PooledAnswer
     assert question.share_right == 1.0
 
 
-def test_a_restarted_server_has_them_for_their_owner_alone(store: Store) -> None:  # noqa: F811
+def test_a_restarted_server_has_them_for_their_owner_alone(store: Store) -> None:
     answers = PooledAnswers(store.of(A), "room")
     answers.give(LESSON, "one", FIRST)
     answers.settle(LESSON.name, SECOND)
@@ -65,7 +64,7 @@ def test_a_restarted_server_has_them_for_their_owner_alone(store: Store) -> None
         assert PooledAnswers(store.of(A), "room").questions == {}
 
 
-def test_files_of_rooms_that_never_came_back_are_bounded(store: Store) -> None:  # noqa: F811
+def test_files_of_rooms_that_never_came_back_are_bounded(store: Store) -> None:
     for room in range(4):
         answers = PooledAnswers(store.of(A), f"room{room}")
         answers.most_rooms = 2
@@ -73,7 +72,7 @@ def test_files_of_rooms_that_never_came_back_are_bounded(store: Store) -> None: 
     assert len(list((store.folder / "answers").iterdir())) == 2
 
 
-def test_nothing_is_written_where_nothing_is_kept(store: Store) -> None:  # noqa: F811
+def test_nothing_is_written_where_nothing_is_kept(store: Store) -> None:
     mine = store.of(A)
     mine.enabled = False
     PooledAnswers(mine, "room").give(LESSON, "one", FIRST)
@@ -118,7 +117,6 @@ def test_followers_answer_and_the_page_that_leads_shows_bars_then_what_was_right
     assert not card.row.visible  # nothing of it is on a page without a class
     assert guess.counts == []
     for follower, choice in ((one, FIRST), (other, SECOND), (other, FIRST)):
-        assert follower.lesson is not None
         follower.lesson.guess.answer({"value": choice})
         assert follower.counted.visible
         assert follower.counted.object == COUNTED
@@ -148,7 +146,6 @@ def test_the_bars_come_without_reveal_once_the_answer_is_known_and_hard_lessons_
     for name, right in ((LESSON.name, True), ("silp-is-fine", False)):
         lesson = load_scenario(name)
         leads.open_lesson(name)
-        assert lesson.question is not None
         assert leads.sidebar.scenario.lesson.guess.counts == []  # none of the lesson before
         assert not card.root.visible
         choices = lesson.question.choices
@@ -168,9 +165,7 @@ def test_who_has_seen_the_race_begin_is_not_counted_and_no_recording_tells_a_cla
     room = SharedRace(session, lambda: True)
     SHARED_RACES.open(room)
     early, late = Follower(room.name), Follower(room.name)
-    assert early.lesson is not None
     assert late.lesson is not None
-    assert early.stage is not None
     early.lesson.guess.answer({"value": FIRST})
     asyncio.run(early.tick())
     assert early.stage.picture.cover.object == f'<p class="guess">{GUESS_FOLLOWING}</p>'
@@ -184,7 +179,7 @@ def test_who_has_seen_the_race_begin_is_not_counted_and_no_recording_tells_a_cla
 
 @pytest.mark.full
 def test_a_page_that_is_loaded_again_has_the_answers_of_before_the_race_also_from_a_server_started_again(
-    store: Store,  # noqa: F811
+    store: Store,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     before = SharedRace(Session(owner=A), lambda: False)

@@ -137,7 +137,6 @@ def test_a_card_shows_what_is_asked_and_no_number_of_the_answer(name: str) -> No
 @pytest.mark.parametrize("name", LESSONS)
 def test_a_recording_holds_all_that_the_picture_of_its_lesson_draws(name: str) -> None:
     picture = recorded_picture(name, LIGHT)
-    assert picture is not None
     for chart in picture.charts:
         drawn = draw_none(chart, picture.tables)  # no table and no column is missing
         named = {mark.mark.table for mark in drawn.marks if mark.columns and any(mark.columns.values())}
@@ -177,7 +176,6 @@ def test_a_lesson_without_a_recording_has_no_small_picture_and_an_unknown_one_is
 
 def test_names_of_corners_and_numbers_of_steps_are_left_out_of_a_small_map() -> None:
     whole = recorded_picture("three-kernels", LIGHT)
-    assert whole is not None
     assert {mark.table for mark in whole.charts[0].marks if isinstance(mark, TextMark)} == {"corners", "numbers"}
     words = [text.text for text in ElementTree.fromstring(thumbnail("three-kernels")).iter(f"{SVG}text")]
     assert [word for word in words if word] == ["?"]
@@ -185,13 +183,11 @@ def test_names_of_corners_and_numbers_of_steps_are_left_out_of_a_small_map() -> 
 
 def test_the_corners_of_three_kernels_have_names_that_a_phone_has_room_for() -> None:
     picture = recorded_picture("three-kernels", LIGHT)
-    assert picture is not None
     assert picture.tables["corners"]["name"] == ["chest pain", "vessels", "thal"]
 
 
 def test_kernels_that_have_a_colour_are_named_and_both_panels_have_one_scale() -> None:
     picture = recorded_picture("silp-oscillates", LIGHT)
-    assert picture is not None
     coloured = set(LIGHT.kernels[: len(picture.kernels)])
     for strip in ("strip-silp", "strip-level"):
         assert set(picture.tables[strip]["colour"]) <= coloured | {LIGHT.muted}

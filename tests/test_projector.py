@@ -21,12 +21,10 @@ def test_weights_leave_the_name_of_their_axis_to_the_objective_and_have_its_room
     prepared = RECIPE.prepare()
     explorer.session.show(RECIPE, prepared, RECIPE.race(prepared))
     charts = explorer.race_view.charts
-    assert charts is not None
     drawn = charts.weights["level"]
     assert (charts.objective.xaxis[0].axis_label, drawn.xaxis[0].axis_label) == ("iteration", "")
     explorer.session.project(False)
     charts = explorer.race_view.charts
-    assert charts is not None
     assert charts.weights["level"].xaxis[0].axis_label == "iteration"
 
 
@@ -39,7 +37,6 @@ def test_weights_have_160_pixels_however_many_solvers_run() -> None:
     prepared = recipe.prepare()
     explorer.session.show(recipe, prepared, recipe.race(prepared))
     charts = explorer.race_view.charts
-    assert charts is not None
     assert len(charts.weights) == 4
     assert all(plot.height >= 160 for plot in charts.weights.values())
     assert all(f"max({plot.height}px, " in plot.styles["min-height"] for plot in charts.weights.values())

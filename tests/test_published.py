@@ -44,8 +44,6 @@ distributions = cache(packages_distributions)  # which reads what every installe
 def loaded(name: str) -> Any:
     """Return a module of `.ci`."""
     spec = importlib.util.spec_from_file_location("loaded", ROOT / ".ci" / name)
-    assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -179,7 +177,6 @@ def test_the_benchmark_names_a_solver_of_each_kind_that_there_is() -> None:
         for file in files:
             assert f"class {base}(Base{base}):" in file.read_text(encoding="utf-8")
     named = re.search(r'"method": \[(.*)\]', (benchmark / "solvers" / "of_mklviz.py").read_text(encoding="utf-8"))
-    assert named is not None
     assert set(named[1].replace('"', "").split(", ")) <= set(mv.available_solvers())
 
 

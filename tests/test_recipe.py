@@ -1,4 +1,4 @@
-"""A recipe is a value: equal, hashable, and read back from its words and its JSON as it was."""
+"""A recipe is a value: equal, hashable, and read back from its words and its JSON; near names are suggested."""
 
 import json
 from dataclasses import fields
@@ -13,7 +13,9 @@ from mklviz.datasets import list_datasets, load_dataset
 from mklviz.engine import solver_classes
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.kernels import Gaussian, KernelFamily, Laplacian, Linear, Nystrom, Polynomial
+from mklviz.kernels.families import kernel_families
 from mklviz.problem import loss_families, regularizer_families
+from mklviz.quoting import ALIASES, cell, hint, suggestions
 from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, Split, StopChoice
 from mklviz.recipe.words import read_kernels, read_solvers, read_words
 from mklviz.scenarios import scenarios
@@ -156,6 +158,7 @@ WRONG = {
     "degrees=0": "degree",
     "nystrom=many": "must be a number",
     "nystrom=20:luck": "chosen by",
+    "nystrom=0": "at least 1",
     "cache-mb=0": "at least 1",
     "loss=huber": "no loss 'huber'",
     "loss=hinge:C=-1": "positive",
@@ -311,3 +314,76 @@ def test_words_of_recipes_are_taken_wherever_their_things_are() -> None:
         mv.make_solver("level:lam=0.5,spg")
     with pytest.raises(ValueError, match="Matrices are data"):
         mv.KernelBank.build(X, np.eye(3))
+
+
+# -- names that were perhaps meant
+
+
+KINDS = {
+    "kernel": list(kernel_families()),
+    "loss": list(loss_families()),
+    "regularizer": list(regularizer_families()),
+    "solver": list(solver_classes()),
+    "data": list(list_datasets()),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "meant"),
+    [
+        ("kernel", "rbf", ["gaussian"]),
+        ("kernel", "gausian", ["gaussian"]),
+        ("kernel", "Lap", ["laplacian"]),
+        ("loss", "svc", ["hinge"]),
+        ("loss", "l2", ["squared"]),
+        ("regularizer", "l1", ["simplex", "l1-penalty"]),
+        ("regularizer", "l2", ["lp-ball"]),
+        ("regularizer", "lp_ball", ["lp-ball"]),
+        ("solver", "levle", ["level"]),
+        ("solver", "LEVEL", ["level"]),
+        ("solver", "foo", []),
+        ("data", "two-moons", ["two_moons"]),
+        ("data", "sonra", ["sonar"]),
+        ("data", "iono", ["ionosphere"]),
+        ("data", "nosuch", []),
+        ("data", "nowhere", []),
+        ("data", "test", []),
+        ("data", "", []),
+        ("data", "ionosphere" * 1000, []),
+    ],
+)
+def test_names_are_suggested_that_are_really_near(kind: str, name: str, meant: list[str]) -> None:
+    assert suggestions(name, KINDS[kind]) == meant
+
+
+def test_what_others_call_a_thing_leads_to_names_that_exist() -> None:
+    known = {name for names in KINDS.values() for name in names}
+    assert {name for names in ALIASES.values() for name in names} <= known
+    assert not known & set(ALIASES)
+
+
+def test_without_a_suggestion_all_names_are_listed() -> None:
+    assert hint("rbf", KINDS["kernel"]) == "did you mean gaussian?"
+    assert hint("nosuch", ["a", "b"]) == "there are a, b."
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("kernels=rbf", "There is no kernel family 'rbf'; did you mean gaussian?"),
+        ("loss=svc", "There is no loss 'svc'; did you mean hinge?"),
+        ("regularizer=lasso", "There is no regularizer 'lasso'; did you mean simplex or l1-penalty?"),
+        ("data=nosuch", "There is no data set 'nosuch'; there are adult, australian, "),
+    ],
+)
+def test_recipes_say_which_name_was_meant(words: str, said: str) -> None:
+    with pytest.raises(MklvizError, match="There is no") as refused:
+        Recipe.from_words(words)
+    assert said in str(refused.value)
+
+
+def test_a_cell_comes_back_as_it_was_unless_a_spreadsheet_would_compute_it() -> None:
+    numbers = ["-0,132", "-1.234,5", "+5 %", "-.5", "-1e-5", "-1 234", "word", 2.5]
+    assert [cell(value) for value in numbers] == numbers
+    formulas = ["=1+1", "-1+2", "+cmd|1", "-2-3", "@sum", "\t=1"]
+    assert [cell(value) for value in formulas] == [f"'{value}" for value in formulas]

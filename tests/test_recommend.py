@@ -44,7 +44,6 @@ def test_the_recommended_solver_can_follow(kind: str) -> None:
 )
 def test_kinds_are_told_by_loss_regularizer_and_kernels(posed: mv.Problem, kind: str) -> None:
     found = kind_of(posed)
-    assert found is not None
     assert found.name == kind
     assert found.solver == recommend(posed)
 
@@ -88,7 +87,6 @@ def test_the_size_tells_svms_on_the_simplex_apart() -> None:
         ((1600, 100, 8 * 4 * 1600 * 100, 1.1), "closed-form"),
     ):
         found = kind_of(posed, ProblemSize(*size))
-        assert found is not None
         assert found.solver == solver, size
     assert kind_of(posed) is kind_of(posed, ProblemSize.of(posed))
     assert not ProblemSize.of(posed).single

@@ -16,6 +16,8 @@ from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.host import page_session
 
+pytestmark = pytest.mark.full
+
 VISITS = 5
 LONG = Recipe(
     data=DataChoice("heart"),
@@ -58,7 +60,6 @@ def running(visit: Visit) -> Race:
     return race
 
 
-@pytest.mark.full
 def test_a_lost_connection_holds_the_solvers_and_its_return_lets_them_go_on(served: Served) -> None:
     visit = Visit(served)
     race = running(visit)
@@ -72,7 +73,6 @@ def test_a_lost_connection_holds_the_solvers_and_its_return_lets_them_go_on(serv
     back.close()
 
 
-@pytest.mark.full
 def test_a_closed_tab_ends_its_solver_threads_and_its_race(served: Served, others: set[threading.Thread]) -> None:
     visit = Visit(served)
     race = running(visit)
@@ -84,7 +84,6 @@ def test_a_closed_tab_ends_its_solver_threads_and_its_race(served: Served, other
     wait_for(lambda: served.sessions == 0)
 
 
-@pytest.mark.full
 def test_one_closed_tab_does_not_touch_the_race_of_another(served: Served) -> None:
     leaves, stays = Visit(served), Visit(served)
     lost, kept = running(leaves), running(stays)
@@ -102,7 +101,6 @@ def fetched(server: Served) -> None:
     urllib.request.urlopen(f"http://127.0.0.1:{server.port}/explorer").read()
 
 
-@pytest.mark.full
 def test_a_page_is_kept_for_a_browser_that_stands_in_a_queue_and_as_long_as_one_looks_at_it() -> None:
     server = Served(build, lifetime=200, check=50)
     try:
@@ -121,7 +119,6 @@ def test_a_page_is_kept_for_a_browser_that_stands_in_a_queue_and_as_long_as_one_
         server.close()
 
 
-@pytest.mark.full
 def test_a_page_is_not_kept_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_session, "PATIENCE", 0.5)
     server = Served(build, lifetime=200, check=50)
@@ -133,7 +130,6 @@ def test_a_page_is_not_kept_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
         server.close()
 
 
-@pytest.mark.full
 def test_sessions_leave_nothing_behind(others: set[threading.Thread]) -> None:
     server = Served(build, lifetime=3000, check=500)  # longer than it takes to build a page
     try:

@@ -40,7 +40,6 @@ def test_a_zip_with_one_file_is_that_file_and_with_several_one_data_set() -> Non
     assert is_the_table(read(zipped(x_arff=(HEAD + rows()).encode()), "x.zip"))
     data = read(zipped(first_csv=text(K), second_txt=text(KERNELS[1], delimiter=","), y_csv=text(Y, fmt="%d")), "k.zip")
     assert data.kernel_names == ("first", "second")
-    assert data.grams is not None
     assert np.allclose(data.grams, KERNELS[:2])
 
 
@@ -70,7 +69,6 @@ def test_tables_of_the_same_samples_are_views_matched_by_their_identifiers(tmp_p
     assert data.groups == ((0, 1), (2, 3))
     assert np.allclose(data.X[:, :3], X)
     again = read_dataset(tmp_path)
-    assert again.table is not None
     assert again.table.options.target == "sound: class"  # which is its name in the view
     with pytest.raises(DataError, match="different numbers of rows"):
         read_dataset(written(tmp_path, sound_csv="a,b\n1,x\n", picture_csv="c,d\n1,x\n2,y\n"))
@@ -101,20 +99,16 @@ def test_the_mean_of_other_kernels_stands_for_those_of_a_view_that_lacks_a_sampl
     whole = read_dataset(paths, target=target, missing_view="average")
     apart = read_dataset(paths, target=target, missing_view="leave-out")
     assert (whole.n_samples, apart.n_samples) == (N, N - 5)
-    assert whole.absent is not None
     assert apart.absent is None
     assert whole.absent.sum(axis=0).tolist() == ([0, 5] if lacking == "picture" else [5, 0])
     recipe = mv.Recipe.from_words("kernels=linear@views; normalize=none; train=60%").on(whole)
     prepared = recipe.prepare()
     assert (prepared.train.n_features, len(prepared.problem.bank)) == (0, 2)
     train, _ = whole.split(train=0.6)
-    assert train.groups is not None
-    assert train.absent is not None
     first, second = (train.X[:, group] @ train.X[:, group].T for group in train.groups)
     gone = train.absent.any(axis=1)
     theirs, other = (second, first) if lacking == "picture" else (first, second)
     expected = np.where(gone[:, None] | gone[None, :], other, theirs)
-    assert prepared.train.grams is not None
     assert np.allclose(prepared.train.grams[1 if lacking == "picture" else 0], expected)
     again = mv.Recipe.from_words(recipe.to_words())
     assert again == recipe
@@ -131,7 +125,6 @@ def test_a_target_that_stands_in_every_view_is_taken_once(tmp_path: Path) -> Non
             assert not [name for name in data.feature_names if "class" in name]
             assert data.n_samples == N
     data = read_dataset(paths, target="class", missing_view="average")
-    assert data.absent is not None
     assert data.absent.sum(axis=0).tolist() == [0, 3]
     both = {
         f"{name}_csv": view.drop(columns="id").to_csv(index=False) for name, view in zip("ab", views(), strict=True)
@@ -173,7 +166,6 @@ def test_a_kernel_whose_samples_are_called_takes_a_table_in_its_order(tmp_path: 
     kernel = pd.DataFrame(K, sound["id"], sound["id"]).loc[names, names].to_csv()
     for columns in (["id", "class"], ["id", "loud", "high", "class"]):
         data = read_dataset(written(tmp_path, k_csv=kernel, t_csv=sound[columns].to_csv(index=False)))
-        assert data.grams is not None
         assert np.allclose(data.grams[0], K[np.ix_(order, order)])
         assert np.array_equal(np.array(data.classes)[(data.y > 0).astype(int)], WORDS[order])
         assert data.n_features == len(columns) - 2
@@ -182,12 +174,10 @@ def test_a_kernel_whose_samples_are_called_takes_a_table_in_its_order(tmp_path: 
     assert f"The labels name no samples, and are taken in the order of the kernel's: {listed(names)}." in data.notes
     whole = pd.DataFrame(K, sound["id"], sound["id"])
     data = read_dataset(written(tmp_path, k_csv=kernel, k2_csv=whole.to_csv(), t_csv="\n".join(WORDS)))
-    assert data.grams is not None
     assert np.array_equal(data.grams[0], data.grams[1])
     (tmp_path / "k2.csv").unlink()
     classes = pd.DataFrame(K, WORDS, WORDS).to_csv()
     data = read_dataset(written(tmp_path, k_csv=classes, t_csv="\n".join(WORDS)))
-    assert data.grams is not None
     assert np.allclose(data.grams[0], K)
     with pytest.raises(DataError, match="a kernel of 40 samples, and the table beside it has 30 rows"):
         read_dataset(written(tmp_path, k_csv=text(K), t_csv=sound[["loud", "class"]][:30].to_csv(index=False)))
@@ -240,7 +230,6 @@ def test_labels_are_those_of_the_table_beside_them_however_both_are_written(
 def test_samples_of_a_kernel_are_numbered_from_0_or_from_1(tmp_path: Path) -> None:
     numbered = pd.DataFrame(K, range(1, N + 1), [f"V{i}" for i in range(N)]).to_csv()
     data = read_dataset(written(tmp_path, k_csv=numbered, y_csv=pd.Series(Y, name="class").to_csv()))
-    assert data.grams is not None
     assert np.allclose(data.grams[0], K)
     assert np.array_equal(data.y > 0, np.equal(Y, max(Y)))
 
@@ -355,7 +344,6 @@ def test_labels_beside_identifiers_are_the_target_of_the_other_table(tmp_path: P
 
 def halves(data: Dataset) -> None:
     """Check that the last ten rows are tested, whatever the share and the seed."""
-    assert data.held_out is not None
     assert data.held_out.tolist() == [False] * TRAINED + [True] * 10
     for seed in (0, 1):
         train, test = data.split(train=0.9, seed=seed, standardize=False)
@@ -386,7 +374,6 @@ def test_a_second_file_holds_the_rows_to_test(tmp_path: Path) -> None:
     first, second = written(tmp_path, mine_csv=tables()[0], other_csv=tables()[1])
     for data in (read_dataset(first, test=second), read_dataset([first, second], test="other.csv")):
         halves(data)
-        assert data.table is not None
         assert data.table.options.test == "other.csv"
     recipe = mv.Recipe().on(data)
     assert "test=other.csv" in recipe.to_words()

@@ -492,7 +492,6 @@ def test_a_repair_is_one_click_for_gram_matrices_and_distances_have_families(sid
     assert kernels.repair.visible
     assert not kernels.families.visible
     kernels.repair.value = "flip"
-    assert sidebar.recipe is not None
     assert sidebar.recipe.kernels.repair == "flip"
     away = np.abs(np.subtract.outer(np.arange(8.0), np.arange(8.0)))
     upload(sidebar, saved(D=away, y=y), "distances.npz")
@@ -507,7 +506,6 @@ def test_views_are_offered_where_the_data_have_some(sidebar: Sidebar) -> None:
     (row, *_) = sidebar.kernels.rows
     assert "each view" in row.on.options
     row.on.value = "views"
-    assert sidebar.recipe is not None
     assert sidebar.recipe.kernels.families[0].on == "views"
     upload(sidebar, TABLE, "mine.csv")
     assert sidebar.kernels.rows[0].on.value == "views"  # chosen: it stays, as one view of all

@@ -364,7 +364,6 @@ def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
 def test_readme_says_of_its_moving_picture_what_stands_in_it_and_what_is_solved_today() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     said = re.search(r"to and fro for (\d+) solves, Level's walk to the optimum in (\d+)\]", readme)
-    assert said is not None
     numbers = [int(number) for number in said.groups()]
     for ending in ("", "-dark"):
         drawn = (PAGES / f"silp-level{ending}.svg").read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from _conic import conic_optimum
 from _formulations import conic_value
-from _problems import blobs, problem, random_grams
+from _problems import problem, random_problem
 from test_geometry import few
 
 from mklviz.analysis.steps import facts_of, step_of
@@ -18,8 +18,7 @@ from mklviz.analysis.weight_map import Slice
 from mklviz.contract import Array, Iterate, Solver
 from mklviz.engine import solve
 from mklviz.inner.oracle import SvmOracle
-from mklviz.kernels import KernelBank
-from mklviz.problem import Entropy, Hinge, L1Penalty, LpBall, LpPenalty, PowerPenalty, Problem, Regularizer, Simplex
+from mklviz.problem import Entropy, L1Penalty, LpBall, LpPenalty, PowerPenalty, Problem, Regularizer, Simplex
 from mklviz.record import Trace
 from mklviz.solvers._spectral import (
     TYPICAL,
@@ -57,11 +56,6 @@ def pgd(setting: str, **options: Any) -> Pgd:
 
 def steps(solver: Solver, posed: Problem, count: int) -> list[Iterate]:
     return list(islice(solver.iterates(posed), count))
-
-
-def random_problem(seed: int, regularizer: Regularizer) -> Problem:
-    _, y = blobs(24, 0.2, seed=seed)
-    return Problem(KernelBank.from_grams(random_grams(8, 24, seed=seed)), y, Hinge(50.0), regularizer)
 
 
 def test_the_spectral_step_is_the_inverse_of_the_curvature_along_the_move_where_there_is_some() -> None:
@@ -327,7 +321,6 @@ def test_what_was_taken_came_below_the_threshold_of_the_step_before_and_nothing_
     assert moved(name, m)
     for before, after in moved(name, m):
         threshold, trials = facts_of(before).reference, facts_of(after).trials
-        assert threshold is not None
         gradient = -0.5 * problem.bank.quad(problem.loss.signed(before.dual, problem.y))
         slope = abs(trials[0][0] * float(gradient @ (after.weights - before.weights)))  # of the whole move
         if str(after.facts.known().get("direction", "")) == "averaged":
@@ -355,7 +348,6 @@ def test_a_threshold_is_the_average_of_the_values_taken_by_zhang_and_hager(name:
             continue
         if not facts_of(after).trials:
             continue
-        assert was is not None
         memory, value = float(known["memory"]), facts_of(after).trials[-1][1]
         new_mass = memory * mass + 1.0
         assert now == pytest.approx((memory * mass * was + value) / new_mass, rel=1e-8)

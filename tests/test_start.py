@@ -106,7 +106,6 @@ def test_runs_bring_no_race_before_it_is_seen(monkeypatch: pytest.MonkeyPatch) -
     assert runs[0] < 0.7 * large[0]
     front = FrontPage(RUNS)
     page, built = front.page(), front.explorer
-    assert built is not None
     gap = built.race_view.page.panes["gap"]
     asyncio.run(built.tick())
     assert gap.object is None  # nobody sees it
@@ -126,7 +125,6 @@ def test_the_dashboard_is_built_once_and_a_lesson_is_set_up_in_it() -> None:
     assert front.explorer is None
     front.navigation.receive({"section": EXPLORE})
     built = front.explorer
-    assert built is not None
     assert page.sidebar == [built.controls]
     assert page.sidebar_open
     front.navigation.receive({"section": START})
@@ -169,7 +167,6 @@ def test_every_claim_is_a_line_that_leads_to_its_picture_and_its_race() -> None:
     front.page()
     front.navigation.receive({"section": EXPLORE, "claim": "level-table-2-silp"})
     built = front.explorer
-    assert built is not None
     assert built.sidebar.recipe == load_claim("level-table-2-silp").race
     assert built.claim.root.visible
     assert "claim=level-table-2-silp" in built.address.text("")

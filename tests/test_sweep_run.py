@@ -369,7 +369,6 @@ def test_what_a_process_has_claimed_is_taken_over_when_that_is_killed_and_solved
         "time.sleep(600)"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as other:
-        assert other.stdout is not None
         assert other.stdout.readline().strip() == FREE
         claims = Claims(store.folder / LOCKS)
         assert claims.take(member.path) == HELD

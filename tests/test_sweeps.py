@@ -143,13 +143,10 @@ def test_a_share_that_is_none_is_refused(text: str) -> None:
 def test_a_worker_gets_what_is_on_its_kernels_and_helps_others_at_the_end() -> None:
     queue = MemberQueue(Sweep.from_words("data=sonar,heart; solvers=silp,level,newton").members)
     first, second = queue.take("a"), queue.take("b")
-    assert first is not None
-    assert second is not None
     assert first.data != second.data
     own = [queue.take("a") for _ in range(2)]
     assert {member.data for member in own if member} == {first.data}
     helped = queue.take("a")
-    assert helped is not None
     assert helped.data == second.data
     assert len(queue) == 1
 

@@ -48,7 +48,6 @@ def test_a_mix_is_worth_what_the_problem_solved_at_its_weights_is() -> None:
     session, tab = opened(posed)
     tab.follow(session)
     mixed(tab, [0.5, 0.3, 0.2])
-    assert tab.mix is not None
     assert tab.mix.iterate.weights == pytest.approx([0.5, 0.3, 0.2])
     assert posed.objective(tab.mix.iterate.weights, tab.mix.iterate.dual) == pytest.approx(tab.mix.iterate.objective)
     share = above(tab.mix.iterate.objective, session.traces)
@@ -86,7 +85,6 @@ def test_of_many_kernels_the_heaviest_are_mixed_and_others_have_no_weight() -> N
     assert len(kernels) == len(tab.bars.names) == MOST_BARS
     assert "12 heaviest of 20 kernels" in tab.about.object
     mixed(tab, [1.0] + [0.0] * (MOST_BARS - 1))
-    assert tab.mix is not None
     assert np.flatnonzero(tab.mix.iterate.weights).tolist() == [kernels[0]]
     tab.close()
 
@@ -98,7 +96,6 @@ def test_weights_that_are_not_allowed_become_the_nearest_that_are() -> None:
     tab.follow(session)
     assert not tab.bars.shared
     mixed(tab, [tab.bars.most] * 3)
-    assert tab.mix is not None
     assert float((tab.mix.iterate.weights**2).sum()) <= 1.0 + 1e-9
     assert tab.bars.weights == pytest.approx(list(tab.mix.iterate.weights))
     tab.close()
@@ -122,13 +119,11 @@ def test_in_the_plane_the_boundary_of_the_mix_is_drawn_over_that_of_the_best_sol
     session.show(recipe, prepared, race)
     tab.follow(session)
     figure = tab.boundaries.figure
-    assert figure is not None
     assert len(figure.tables["samples"]["x"]) == prepared.problem.n
     drawn = []
     for weights in ([1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5]):
         mixed(tab, weights)
         drawn.append(figure.tables["mine"])
-        assert tab.mix is not None
         points = np.concatenate([np.array(line).T for line in tab.mix.boundary])
         decide = prepared.problem.predictor(tab.mix.iterate.weights, tab.mix.iterate.dual).decision_values
         assert np.abs(decide(points)).max() < 0.05 * np.abs(decide(prepared.train.X)).max()
@@ -140,7 +135,6 @@ def test_in_the_plane_the_boundary_of_the_mix_is_drawn_over_that_of_the_best_sol
     tab.follow(session)
     tab.tick(1.0)
     assert tab.boundaries.figure is not figure
-    assert tab.boundaries.figure is not None
     assert tab.boundaries.figure.tables["mine"]["xs"] == drawn[1]["xs"]
     tab.close()
 
