@@ -1,8 +1,8 @@
 """What a store of runs survives: kills at random moments, a full disk, and being merged again and again.
 
 ``python tests/store_faults.py --count 100`` kills processes, by a signal that cannot be caught, while they record, take
-runs in, pack them or save the index. After each the store has to open without trouble, every run that was there before
-has to be read in full, and of a run that was going on only the last second may be missing.
+runs in, pack them or bring the index to a later version. After each the store has to open without trouble, every run
+that was there before has to be read in full, and of a run that was going on only the last second may be missing.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from mklviz.contract import Iterate
 from mklviz.record import Trace
 from mklviz.record.run_facts import Verdict
 from mklviz.record.store import RunHead, open_store, reset
-from mklviz.record.store.catalogue import INDEX
+from mklviz.record.store import index as index_module
 
 LOST_SECONDS = 1.0  # of a run that is going on, at most
 STEP_SECONDS = 0.004
@@ -199,17 +199,22 @@ def while_packing(folder: Path, chance: random.Random) -> float:
     return 0.0
 
 
-def while_indexing(folder: Path, chance: random.Random) -> float:
-    """Kill a process that makes the index anew and saves it; the next one has all runs, from the index or without."""
+def while_migrating(folder: Path, chance: random.Random) -> float:
+    """Kill a process that makes an index of an earlier version anew; the next one does."""
     lengths = filled(folder, 20, steps=2)
-    (folder / INDEX).unlink(missing_ok=True)
+    version = index_module.VERSION
 
-    def index() -> None:
+    def migrate() -> None:
+        open_store(folder).runs()
+
+    try:
         open_store(folder).runs()
         reset()
-
-    killed(index, chance.uniform(0.0, 0.03))
-    checked(folder, lengths)
+        index_module.VERSION = version + 1
+        killed(migrate, chance.uniform(0.0, 0.03))
+        checked(folder, lengths)
+    finally:
+        index_module.VERSION = version
     return 0.0
 
 
@@ -217,7 +222,7 @@ FAULTS = (
     ("recording", while_recording),
     ("importing", while_importing),
     ("packing", while_packing),
-    ("indexing", while_indexing),
+    ("migrating", while_migrating),
 )
 
 

@@ -433,7 +433,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/plot": (41, 1),
     "mklviz/problem": (3729, 19),
     "mklviz/recipe": (2376, 11),
-    "mklviz/record": (4090, 18),
+    "mklviz/record": (4201, 18),
     "mklviz/reproduce": (2526, 17),
     "mklviz/scenarios": (847, 6),
     "mklviz/server": (1885, 12),
@@ -459,7 +459,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (555, 3),
     "mklviz/views/tabs": (2370, 12),
     "solvers": (6176, 28),
-    "tests": (49950, 205),
+    "tests": (49965, 205),
 }
 
 

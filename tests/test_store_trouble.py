@@ -18,8 +18,6 @@ from mklviz.record import Trace
 from mklviz.record.bundle import read_bundle, write_bundle
 from mklviz.record.run_facts import Verdict
 from mklviz.record.store import Merged, Owner, RunHead, Store, open_store, reset
-from mklviz.record.store.catalogue import INDEX
-from mklviz.record.store.folder import HEAD
 from mklviz.record.store.index import VERSION
 
 
@@ -94,59 +92,71 @@ def test_what_no_file_can_hold_costs_the_recording_and_not_the_race(store: Store
 
 
 @pytest.mark.parametrize("content", [b"no database" * 1000, b""])
-def test_a_damaged_index_is_made_anew_from_the_folders(store: Store, content: bytes) -> None:
+def test_a_damaged_index_is_made_anew_from_the_folders(store: Store, content: bytes, no_log: None) -> None:
     race = recorded(store, RunHead(words="data=sonar"))
+    index = store.folder / "index.sqlite"
     reset()
-    (store.folder / INDEX).write_bytes(content)
+    index.write_bytes(content)
     store = open_store(store.folder)
     assert [run.race for run in store.runs("sonar")] == [race]
     assert store.trouble == ""
-    assert [run.race for run in anew(store).runs("sonar")] == [race]
-    reset()
-    assert saved(store) == (VERSION, "ok", 1)
+    assert len(list(store.folder.glob("index.damaged-*"))) == (1 if content else 0)
 
 
-@pytest.mark.parametrize("version", [VERSION - 1, 99])
-def test_an_index_of_another_version_is_made_anew_from_the_folders(store: Store, version: int) -> None:
+def test_an_index_damaged_while_it_is_open_is_made_anew(store: Store, no_log: None) -> None:
+    race = recorded(store)
+    store.runs()
+    with closing(sqlite3.connect(store.folder / "index.sqlite")) as other:
+        other.execute("DROP TABLE runs")
+        other.commit()
+    assert [run.race for run in store.runs()] == [race]
+    assert [run.race for run in anew(store).runs()] == [race]
+
+
+def test_an_index_of_a_newer_version_is_left_alone_and_runs_are_found_all_the_same(store: Store) -> None:
     race = recorded(store)
     store.runs()
     reset()
-    with closing(sqlite3.connect(store.folder / INDEX)) as index:
-        index.execute(f"PRAGMA user_version = {version}")
+    index = store.folder / "index.sqlite"
+    with closing(sqlite3.connect(index)) as newer:
+        newer.execute("PRAGMA user_version = 99")
+        newer.commit()
+    content = index.read_bytes()
+    store = open_store(store.folder)
+    assert [run.race for run in store.runs()] == [race]
+    assert "newer mklviz" in store.trouble
+    recorded(store)
+    assert len(store.runs()) == 2
+    reset()
+    assert index.read_bytes() == content
+
+
+def test_an_index_of_an_earlier_version_is_made_anew_from_the_folders(store: Store) -> None:
+    race = recorded(store)
+    store.runs()
+    reset()
+    with closing(sqlite3.connect(store.folder / "index.sqlite")) as index:
+        index.execute(f"PRAGMA user_version = {VERSION - 1}")
         index.execute("UPDATE runs SET race = 'as it was in that version'")
         index.commit()
     assert [run.race for run in open_store(store.folder).runs()] == [race]
     reset()
-    assert saved(store) == (VERSION, "ok", 1)
-
-
-def saved(store: Store) -> tuple[int, str, int]:
-    """Return the version of the index that was saved, whether SQLite finds it whole, and how many runs it has."""
-    with closing(sqlite3.connect(store.folder / INDEX)) as index:
-        asked = "PRAGMA user_version", "PRAGMA quick_check", "SELECT COUNT(*) FROM runs"
-        version, check, runs = (index.execute(each).fetchone()[0] for each in asked)
-    return version, check, runs
-
-
-def test_what_the_saved_index_has_is_not_read_again_from_the_folders(store: Store) -> None:
-    race = recorded(store)
-    (folder,) = (store.folder / "runs").iterdir()
-    long_ago = (time.time() - 100.0,) * 2  # nothing more may follow
-    os.utime(folder, long_ago)
-    store.runs()
-    reset()
-    (folder / HEAD).unlink()
-    os.utime(folder, long_ago)
-    assert [run.race for run in open_store(store.folder).runs()] == [race]
+    with closing(sqlite3.connect(store.folder / "index.sqlite")) as index:
+        assert index.execute("PRAGMA user_version").fetchone() == (VERSION,)
+        assert index.execute("PRAGMA auto_vacuum").fetchone() == (2,)
+        assert index.execute("SELECT COUNT(*) FROM runs").fetchone() == (1,)
 
 
 @pytest.mark.full
-def test_a_process_saves_the_index_as_it_ends(store: Store) -> None:
-    recorded(store)
+def test_a_locked_index_is_said_and_runs_are_found_all_the_same(store: Store) -> None:
+    race = recorded(store)
+    store.runs()
     reset()
-    (store.folder / INDEX).unlink(missing_ok=True)
-    assert lives(store.folder, "print(len(store.runs()))") == "1"
-    assert saved(store) == (VERSION, "ok", 1)
+    with closing(sqlite3.connect(store.folder / "index.sqlite")) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        store = open_store(store.folder)
+        assert [run.race for run in store.runs()] == [race]
+        assert "cannot be used" in store.trouble
 
 
 @pytest.mark.full

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import secrets
+import sqlite3
 import threading
 import time
 from collections.abc import Collection, Mapping
@@ -18,8 +19,8 @@ from typing import Any
 
 from mklviz.errors import MklvizError
 from mklviz.quoting import message_of
-from mklviz.record.store.folder import LOCKS, FolderLock, of_disk, write_durably
-from mklviz.record.store.index import Index
+from mklviz.record.store.folder import LOCKS, NEWER, FolderLock, of_disk, of_index
+from mklviz.record.store.index import Index, NewerIndex, copied_index, move_aside, opened_index
 from mklviz.record.store.recorder import Recorder
 from mklviz.record.store.stored import DAMAGED, StoredRun, damaged, is_cut_off, is_id, run_in
 
@@ -118,6 +119,7 @@ class Catalogue:
         self._process = os.getpid()
         self._look_again, self._going_on = 0.0, frozenset[str]()
         self._index: Index | None = None
+        self._parents: Index | None = None
 
     @property
     def owned(self) -> bool:
@@ -169,7 +171,12 @@ class Catalogue:
         """Bring the index to what the folders state, and to the runs that this process records."""
         with self._lock:
             begun = time.monotonic()
-            self._renew()
+            try:
+                self._renew()
+            except sqlite3.Error as error:
+                _log.warning("The index of %s is made anew: %s", self.folder, error)
+                self._give_index_up(error)
+                self._renew()
             now = time.monotonic()
             self._look_again = now + max(LOOK_SECONDS, PATIENCE * (now - begun))
 
@@ -231,30 +238,57 @@ class Catalogue:
             self.revision += 1
 
     def _indexed(self) -> Index:
-        """Return the index, of which a fork has a copy, and own the store where no other process does."""
+        """Return the index: the file's of the owner, and copies in memory for others, as for forks of the owner."""
         if self._process != os.getpid():
+            # what the parent has open must not be closed here: SQLite would tidy up after it
+            self._parents, self._index = self._index, None
             self._process, self.live = os.getpid(), {}
             self._owner.leave()
-        if self._index is None:
-            self._index = Index(self.folder / INDEX if self._exists else None)
+        if self._index is None or (not self._index.kept and self._may_own()):
+            self._index = self._open()
             self.runs_folder.forget()
-        if self._exists:
-            self._owner.take()
         return self._index
 
-    def save(self) -> None:
-        """Save the index where this process owns the store; without it, the next one would read all runs' folders."""
-        with self._lock:
-            content = self._index.unsaved() if self._index is not None and self.owned else b""
-        if content:
-            with suppress(OSError):  # the disk's fault, of which those hear who write what cannot be made anew
-                write_durably(self.folder / INDEX, content)
+    def _may_own(self) -> bool:
+        """Return whether a process that did not own the store now does: the owner has ended."""
+        return self._exists and not self.troubles.get("index") and not self._owner.held and self._owner.take()
+
+    def _open(self) -> Index:
+        path = self.folder / INDEX
+        if not self._exists:
+            return Index()
+        if not self._owner.take():
+            return Index(copied_index(path) if path.exists() else None)
+        try:
+            index = Index(opened_index(path), kept=True)
+            self.say("index", "")
+            return index
+        except NewerIndex:
+            self.say("index", NEWER)
+        except (sqlite3.Error, OSError) as error:
+            self.say("index", of_index(error, path))
+        self._owner.leave()
+        return Index()
+
+    def _give_index_up(self, error: sqlite3.Error) -> None:
+        """Make a damaged index anew, and do without a file where the disk does not take it or others lock it."""
+        kept = self._index is not None and self._index.kept
+        if self._index is not None:
+            self._index.close()
+        if kept and isinstance(error, sqlite3.OperationalError):
+            self.say("index", of_index(error, self.folder / INDEX))
+            self._owner.leave()
+            self._index = Index()
+            self.runs_folder.forget()
+            return
+        if kept:
+            move_aside(self.folder / INDEX)
+        self._index = None
 
     def close(self) -> None:
         """Let go of the index and of the store."""
-        self.save()
         with self._lock:
-            if self._index is not None:
+            if self._index is not None and self._process == os.getpid():
                 self._index.close()
             self._index = None
             self._owner.leave()

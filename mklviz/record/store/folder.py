@@ -196,6 +196,10 @@ def _lock(file: IO[bytes]) -> None:
 
 SWITCHED_OFF = "The store is switched off: runs are not kept."
 NOT_TAKEN = "The store has not taken them."
+NEWER = (
+    "The store's index was written by a newer mklviz and is left alone: runs are listed from their folders, which takes"
+    " longer. Update mklviz here as well."
+)
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _MISSING = (errno.ENOENT, errno.ENOTDIR, errno.ENODEV, errno.ESTALE)
 _FORBIDDEN = (errno.EROFS, errno.EACCES, errno.EPERM)
@@ -213,3 +217,8 @@ def of_disk(error: OSError, folder: Path) -> str:
     else:
         what = f"The disk of the store {folder} does not work ({message_of(error)})."
     return f"{what} {MEANWHILE}"
+
+
+def of_index(error: BaseException, path: Path) -> str:
+    """Return what to say where the index cannot be used."""
+    return f"The index {path} cannot be used ({message_of(error)}): runs are listed by folders, which takes longer."

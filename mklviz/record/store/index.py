@@ -6,12 +6,14 @@ A search asks for words that all occur, and conditions such as ``solver:level`` 
 from __future__ import annotations
 
 import json
+import logging
 import math
 import re
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -25,12 +27,16 @@ from mklviz.record.run_facts import text_of
 from mklviz.record.store.folder import CUT_OFF_SECONDS
 from mklviz.record.store.stored import CUT_OFF, Machine, StoredRun, status_now
 
-# It is in memory. The store's owner saves it now and then, whole, for processes to come: what a copy lacks, they read
-# from the runs' folders, which are the truth.
+# The index's file: opened by the store's owner to write, by others to copy. Runs' folders are the truth all the same.
+#
+# The journal is one that rolls back, brought to the disk at each change: a write-ahead log was damaged by two
+# connections at once up to SQLite 3.51.2, and is on network disks.
 
 
-VERSION = 2  # of the tables: an index of another version is made anew from the runs' folders
-_TABLES = f"""
+VERSION = 2  # of the tables: an index of an earlier version is made anew from the runs' folders
+_TABLES = """
+BEGIN;
+DROP TABLE IF EXISTS runs;
 CREATE TABLE runs (
     id TEXT PRIMARY KEY, race TEXT, key TEXT, solver TEXT, label TEXT, options TEXT, seed INTEGER, status TEXT,
     reason TEXT, words TEXT, recipe TEXT, data TEXT, problem TEXT, versions TEXT, machine_state TEXT, created REAL,
@@ -42,28 +48,92 @@ CREATE TABLE runs (
 CREATE INDEX runs_created ON runs (created);
 CREATE INDEX runs_race ON runs (race);
 CREATE INDEX runs_member ON runs (member);
-PRAGMA user_version = {VERSION};
+PRAGMA user_version = {};
+COMMIT;
 """
+_log = logging.getLogger(__name__)
+_BACKUPS = 2
 
 
-def _saved(path: Path) -> sqlite3.Connection | None:
-    """Return a copy of the index that was saved; None where it is missing, damaged or of another version."""
+def make_tables(connection: sqlite3.Connection) -> None:
+    """Make the tables of this version anew, whole or not at all, where others or none are there."""
+    if _version_of(connection) != VERSION:
+        connection.executescript(_TABLES.format(VERSION))
+
+
+def _version_of(connection: sqlite3.Connection) -> int:
+    """Return the version of an index; 0 of an empty one."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+class NewerIndex(Exception):
+    """The index was written by a newer version."""
+
+
+def opened_index(path: Path) -> sqlite3.Connection:
+    """Open the index to write, made or made anew where it is damaged or of an earlier version."""
+    try:
+        return _opened(path)
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.OperationalError) and not _is_damage(error):
+            raise
+        _log.warning("The index %s is damaged, and made anew from the runs: %s", path, error)
+        move_aside(path)
+        return _opened(path)
+
+
+def _is_damage(error: sqlite3.OperationalError) -> bool:
+    """Return whether an error tells of content rather than of locks and disks."""
+    return "no such" in str(error) or "has no column" in str(error) or "malformed" in str(error)
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=2.0, check_same_thread=False)
+    try:
+        version = _version_of(connection)
+        if version > VERSION:
+            raise NewerIndex
+        if not version:
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # has to stand before the first table
+        connection.execute("PRAGMA journal_mode = DELETE")
+        connection.execute("PRAGMA synchronous = FULL")
+        make_tables(connection)
+        if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+            raise sqlite3.DatabaseError("it fails SQLite's own check")
+        connection.execute("SELECT id, folder_changed FROM runs LIMIT 1").fetchall()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def move_aside(path: Path) -> None:
+    """Put a damaged index, with its journals, out of the way; of several the newest two are kept."""
+    aside = path.with_name(f"{path.stem}.damaged-{time.time_ns()}{path.suffix}")
+    with suppress(OSError):
+        path.replace(aside)
+    for journal in ("-journal", "-wal", "-shm"):
+        path.with_name(path.name + journal).unlink(missing_ok=True)
+    for old in sorted(path.parent.glob(f"{path.stem}.damaged-*"))[:-_BACKUPS]:
+        old.unlink(missing_ok=True)
+
+
+def copied_index(path: Path) -> sqlite3.Connection:
+    """Return a copy in memory of an index that another process owns; an empty one where it cannot be read."""
     connection = _in_memory()
     try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=1.0)) as saved:
-            saved.backup(connection)
-        version, check = (connection.execute(f"PRAGMA {it}").fetchone()[0] for it in ("user_version", "quick_check(1)"))
-        if (version, check) == (VERSION, "ok"):
-            return connection
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=1.0)) as original:
+            if _version_of(original) == VERSION:
+                original.backup(connection)
     except (sqlite3.Error, ValueError):
-        pass
-    connection.close()
-    return None
+        connection.close()
+        return _in_memory()
+    return connection
 
 
-def _in_memory(script: str = "") -> sqlite3.Connection:
+def _in_memory() -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:", check_same_thread=False)
-    connection.executescript(script)
+    make_tables(connection)
     return connection
 
 
@@ -167,15 +237,16 @@ _SELECT = ", ".join(_COLUMNS)
 
 
 class Index:
-    """The rows of all runs, as the file `path` has them at first. One thread at a time uses it."""
+    """The rows of all runs, by the connection that they are kept in; `kept`: whether that is the store's file."""
 
-    def __init__(self, path: Path | None) -> None:
-        self._connection = (path and _saved(path)) or _in_memory(_TABLES)
-        self._saved = self._connection.total_changes
+    def __init__(self, connection: sqlite3.Connection | None = None, kept: bool = False) -> None:
+        self._lock = threading.RLock()
+        self.kept = kept
+        self._connection = connection or _in_memory()
 
     def put(self, runs: Sequence[tuple[StoredRun, int]]) -> bool:
         """Add or replace runs, each with when its folder was changed in nanoseconds; return whether they are news."""
-        with self._connection as connection:
+        with self._lock, self._connection as connection:
             before = connection.total_changes
             connection.executemany(_INSERT, (_row(run, changed) for run, changed in runs))
             news = connection.total_changes > before
@@ -184,12 +255,13 @@ class Index:
 
     def remove(self, run_ids: Iterable[str]) -> None:
         """Forget runs."""
-        with self._connection:
+        with self._lock, self._connection:
             self._connection.executemany("DELETE FROM runs WHERE id = ?", [(run_id,) for run_id in run_ids])
 
     def changes(self) -> dict[str, int]:
         """Return when the folder of each run was changed, as far as the index knows."""
-        return dict(self._connection.execute("SELECT id, folder_changed FROM runs"))
+        with self._lock:
+            return dict(self._connection.execute("SELECT id, folder_changed FROM runs"))
 
     def runs(
         self,
@@ -212,29 +284,26 @@ class Index:
             f"SELECT {_SELECT} FROM runs WHERE ({asked}) AND ({also})"
             f" ORDER BY {column} {direction}, created DESC, id LIMIT ?"
         )
-        rows = self._connection.execute(sql, (*given, *values, -1 if limit is None else limit)).fetchall()
+        with self._lock:
+            rows = self._connection.execute(sql, (*given, *values, -1 if limit is None else limit)).fetchall()
         return [_run(row) for row in rows]
 
     def going_on(self) -> frozenset[str]:
         """Return the runs that are going on and have been heard of lately."""
         lately = time.time() - CUT_OFF_SECONDS
-        rows = self._connection.execute("SELECT id FROM runs WHERE status = 'running' AND seen >= ?", (lately,))
-        return frozenset(run_id for (run_id,) in rows)
+        with self._lock:
+            rows = self._connection.execute("SELECT id FROM runs WHERE status = 'running' AND seen >= ?", (lately,))
+            return frozenset(run_id for (run_id,) in rows)
 
     def size(self) -> int:
         """Return the bytes that all runs take."""
-        return int(self._connection.execute("SELECT COALESCE(SUM(bytes), 0) FROM runs").fetchone()[0])
-
-    def unsaved(self) -> bytes:
-        """Return what to save of it; nothing where nothing has changed since this was last asked."""
-        if self._saved == self._connection.total_changes:
-            return b""
-        self._saved = self._connection.total_changes
-        return self._connection.serialize()
+        with self._lock:
+            return int(self._connection.execute("SELECT COALESCE(SUM(bytes), 0) FROM runs").fetchone()[0])
 
     def close(self) -> None:
         """Use it no more."""
-        self._connection.close()
+        with self._lock:
+            self._connection.close()
 
 
 def _row(run: StoredRun, changed: int) -> tuple[Any, ...]:

@@ -6,6 +6,7 @@ disk does not take stays in memory and is tried again.
 
 from __future__ import annotations
 
+import atexit
 import logging
 import math
 import os
@@ -261,5 +262,6 @@ class Writer:
 
 
 WRITER = Writer()
+atexit.register(WRITER.leave_all)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=WRITER._start_anew)

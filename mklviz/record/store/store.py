@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import logging
 import os
 import threading
@@ -94,7 +93,7 @@ class Store:
         if not self._exists:
             return SWITCHED_OFF
         troubles = self._catalogue.troubles
-        return next(filter(None, map(troubles.get, ("writing", "reading"))), "")  # runs at risk come first
+        return next(filter(None, map(troubles.get, ("writing", "reading", "index"))), "")  # runs at risk come first
 
     @property
     def not_kept(self) -> str:
@@ -268,7 +267,6 @@ class Store:
             self._clean(self.limit)
             clear_leftovers(self._runs)
             clear_locks(self.folder / LOCKS)
-            self._catalogue.save()
         except (MklvizError, OSError) as error:
             _log.warning("The store %s could not be tidied: %s", self.folder, message_of(error))
         finally:
@@ -392,7 +390,6 @@ def open_store(path: str | Path | None = None) -> Store:
         return _OPEN[folder]
 
 
-@atexit.register
 def reset() -> None:
     """Leave all stores, so that `open_store` opens them anew; what was recorded is written first."""
     with _LOCK:
