@@ -203,13 +203,14 @@ class CuttingPlaneModel:
             "options": {**finest, "presolve": False},
         }
         answer = uninterrupted(lambda: optimize.linprog(**asked))
-        result = None
+        result, reported = None, str(answer.message)
         if answer.status == 0:
+            reported = "a vertex and multipliers that differ"
             result = self._agreed(answer.x[:-1], -answer.ineqlin.marginals / scales, 1e-6 * float(scales.max()))
         if result is None:
             raise SolverError(
-                f"The linear program over {self._count} cuts and {self.m} kernels could not be solved (HiGHS reports "
-                f"'{answer.message}'). A smaller C, normalized kernels or a tighter SVM tolerance usually help."
+                f"The linear program over {self._count} cuts and {self.m} kernels could not be solved (HiGHS reports"
+                f" {reported}). A smaller C, normalized kernels or a tighter SVM tolerance usually help."
             )
         return result
 

@@ -697,6 +697,8 @@ def test_functions_and_kernels_of_scikit_learn_are_kernels_also_beside_words() -
         mv.MKLClassifier(lambda left, right: left @ right.T + right[:, 0]).fit(X, y)
     with pytest.raises(KernelError, match="lambda on all has a negative trace"):
         mv.MKLClassifier(lambda left, right: -(left @ right.T)).fit(X, y)
+    single = np.random.default_rng(1).normal(size=(300, 20))  # whose products are rounded to single precision
+    mv.KernelBank.build(single, lambda left, right: left.astype("f4") @ right.astype("f4").T)
     assert mv.FunctionKernel(function=partial(rbf_kernel, gamma=2.0)).describe(1.0) == "rbf_kernel"
     found = GridSearchCV(mv.MKLClassifier(), {"kernels": ["gauss:1", RBF(2.0), [RBF(1.0), "poly:1"]]}, cv=3).fit(X, y)
     assert len(found.cv_results_["params"]) == 3

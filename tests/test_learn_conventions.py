@@ -129,7 +129,7 @@ def test_a_grid_of_pipelines_shows_one_fit_after_the_other(recwarn: Any) -> None
 
 
 def test_fits_in_other_processes_are_said_not_to_be_shown() -> None:
-    with pytest.warns(UserWarning, match="n_jobs=None does"):
+    with pytest.warns(UserWarning, match="leave n_jobs at None"):
         mv.LiveRace().setup(GridSearchCV(mv.MKLClassifier(KERNELS), {"C": [1]}, n_jobs=2), None)
 
 

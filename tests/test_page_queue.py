@@ -196,7 +196,7 @@ def some_garbage() -> None:
 def test_what_nobody_uses_is_collected_when_nothing_is_drawn(collections: list[int]) -> None:
     drawing, page = FrameRate(), Frames()
     tidy = GarbageCollection()
-    tidy.frame_rate = drawing
+    tidy.frame_rate, tidy.few = drawing, 1000
     some_garbage()
     drawn(drawing, page, monotonic(), busy=1)
     collections.clear()
@@ -215,15 +215,16 @@ def test_what_nobody_uses_is_collected_when_nothing_is_drawn(collections: list[i
 @pytest.mark.full
 def test_many_pages_are_looked_through_when_everybody_has_gone(collections: list[int]) -> None:
     tidy = GarbageCollection()
-    tidy.frame_rate, tidy.times, tidy.few = FrameRate(), 0.0, -1
+    tidy.frame_rate, tidy.times, tidy.few, tidy.most_closed = FrameRate(), 0.0, -1, 1000
     some_garbage()
     collections.clear()
+    OPEN_SOCKETS.clear()
     OPEN_SOCKETS["somebody"] += 1
     tidy.collect_in_time()
     del OPEN_SOCKETS["somebody"]
     tidy.collect_in_time()
     assert 2 not in collections  # who has just left may come back
-    tidy.alone = 0.0
+    tidy.alone = -1.0
     tidy.collect_in_time()
     assert collections.count(2) == 1
 
@@ -235,7 +236,7 @@ def test_what_the_last_page_leaves_is_collected_though_nothing_more_comes(
     given_back: list[int] = []
     monkeypatch.setattr(process, "give_back", lambda: given_back.append(1))
     tidy = GarbageCollection()
-    tidy.frame_rate, tidy.times = FrameRate(), 0.0
+    tidy.frame_rate, tidy.times, tidy.few = FrameRate(), 0.0, 1000
     collections.clear()
     tidy.collect_in_time()
     assert 2 not in collections

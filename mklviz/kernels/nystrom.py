@@ -383,6 +383,7 @@ class NystromPart:
     def at(self, points: Array | None) -> NystromPart:
         """Return these kernels between any point and others than the bank's samples."""
         new = np.empty((0, self.maps.n_features)) if points is None else points
+        check_columns(new, self.maps.n_features)
         rows = np.empty((len(new), self.maps.width))
         self.maps.write(new, rows, np.ones(self.bank_shape[0]))
         return NystromPart(self.maps, rows, self.which, None, self.bank_shape)

@@ -384,7 +384,8 @@ class MKLEstimator(CallbackSupportMixin, BaseEstimator):
         from mklviz.learn.kernel import LearnedKernel  # scikit-learn's Gaussian processes take a moment to import
 
         check_is_fitted(self, "weights_")
-        return LearnedKernel(self._function, getattr(self, "feature_names_in_", None))
+        names = getattr(self, "feature_names_in_", None)
+        return LearnedKernel(self._function, None if names is None else tuple(names))
 
     # -- deciding
 

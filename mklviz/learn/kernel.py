@@ -20,12 +20,13 @@ class LearnedKernel(Kernel):
     """What an estimator's `kernel` is: a function of two tables of points, with no parameters left to learn.
 
     Called with one table it takes it twice. An estimator of precomputed kernels takes kernel values between new and
-    training points, as its `predict` does, and gives those of the learned kernel. `feature_names_in_`: of the columns,
-    None where they had none; those of a DataFrame are compared with them.
+    training points, as its `predict` does, and gives those of the learned kernel. `names`: of the columns, None where
+    they had none; those of a DataFrame are compared with them.
     """
 
-    def __init__(self, function: Function, feature_names_in_: Any = None) -> None:
-        self.function, self.feature_names_in_ = function, feature_names_in_
+    def __init__(self, function: Function, names: tuple[str, ...] | None = None) -> None:
+        self.function, self.names = function, names
+        self.feature_names_in_ = None if names is None else np.array(names, dtype=object)  # as scikit-learn asks for it
 
     def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
         """Return the kernel between the rows of `X` and those of `Y`, and its gradient in no parameters if asked."""

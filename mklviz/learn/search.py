@@ -355,10 +355,12 @@ def _scorers(one: MKLEstimator, scoring: Any) -> dict[str, Any]:
     scorers = {name: check_scoring(one, scoring=one_of_them) for name, one_of_them in several.items()}
     for name, scorer in scorers.items():
         if getattr(scorer, "_response_method", "") == "predict_proba" and not hasattr(one, "predict_proba"):
-            raise ProblemError(
-                f'scoring: "{several[name]!s:.40}" needs probabilities, which are calibrated after the search: take'
-                ' loss="logistic", which has its own, or GridSearchCV(MKLClassifier(probability=True), ...).'
+            after = (
+                ', which are calibrated after the search: take loss="logistic", which has its own, or'
+                " GridSearchCV(MKLClassifier(probability=True), ...)."
             )
+            needs = f'scoring: "{several[name]!s:.40}" needs probabilities'
+            raise ProblemError(needs + (after if is_classifier(one) else ", which regressors do not have."))
     return scorers
 
 

@@ -126,6 +126,7 @@ class GarbageCollection:
 
     put_off_for = 300.0  # seconds, while pages are drawn or there are many
     few = 6  # pages, open or closed, that may be looked through while somebody is there
+    most_closed = 50  # pages, some 5 MB each, that wait
     alone = 60.0  # seconds without a visitor after which nobody is expected back
     times = 40.0  # the seconds that the last collection took, for which the next is put off otherwise
     frame_rate = FRAME_RATE
@@ -149,9 +150,9 @@ class GarbageCollection:
         """Collect if there is anything to find, and time, or if it cannot be put off."""
         now = monotonic()
         waited = now - self._done_at
-        late = waited > self.put_off_for
-        if OPEN_SOCKETS.total():
+        if here := OPEN_SOCKETS.total():
             self._here_at = now
+        late = waited > self.put_off_for or pages_held() - here > self.most_closed
         spare = waited > self.times * self._took and self.frame_rate.pages(now) == 0
         quick = pages_held() <= self.few or now - self._here_at > self.alone
         due = self._ended or gc.get_count()[2] >= WORTH_IT or (self._again and late)

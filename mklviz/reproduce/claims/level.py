@@ -184,19 +184,4 @@ _THEOREM_3 = level_claim(
 )
 
 
-# Section 4.1: lambda is raised from 0.9 to 0.99 near the optimum.
-_SWITCH = level_claim(
-    name="level-text-lambda",
-    place="Section 4.1",
-    sentence="A larger λ makes projections faster near the optimum.",
-    setup="data=ionosphere,heart,vote,wdbc; split=0...19; solvers=level level:switch=true; C=100",
-    quick="data=heart; split=0...4",
-    paper_rule="",
-    certified_rule="gap=1e-3; max-iter=500",
-    quantity=Ratio("time", "level", "level:switch=true"),
-    decided_by=MoreThan(1.0),
-    note="The time is that of whole runs, whose steps are shorter then.",
-)
-
-
-CLAIMS = (*_FIGURES, *_TABLE_1, *_TABLE_2, _THEOREM_3, _SWITCH)
+CLAIMS = (*_FIGURES, *_TABLE_1, *_TABLE_2, _THEOREM_3)

@@ -244,14 +244,6 @@ _TEXTS = (
         decided_by=Within(0.0, 1e-3),
     ),
     product_claim(
-        name="spg-text-many-svms",
-        place="Section 4",
-        sentence="PGD might take ten or more SVMs to find a step.",
-        setup=f"{PRODUCT}; regularizer=lp-penalty:p=1.33",
-        quantity=Quotient("svm_solves", "steps", "pgd"),
-        decided_by=MoreThan(10.0),
-    ),
-    product_claim(
         name="spg-text-one-svm",
         place="Section 5.3",
         sentence="On products SPG generally solves a single SVM an iteration.",

@@ -127,7 +127,7 @@ _LARGE = (
         certified_rule="gap=1e-2; max-iter=200",
         quantity=Mean("gap", "spg"),
         decided_by=Within(0.0, 1e-2),
-        note="The quick set has 10,000.",
+        note="The quick set has 10,000 kernels, not a million.",
     ),
     spg_claim(
         name="spg-table-3-others",

@@ -19,8 +19,8 @@ BETWEEN = 0.5  # seconds between two pictures
 class LiveRace:
     """Show the solver of an estimator while it fits, in a notebook, and keep its trace.
 
-    Set it on what is fitted, ``MKLClassifier().set_callbacks(mv.LiveRace())``, or a pipeline or search around it, which
-    shows one fit after the other. scikit-learn knows callbacks from version 1.9 on.
+    Set it on what is fitted, ``MKLClassifier().set_callbacks(mv.LiveRace())``; of a pipeline or search on the outermost
+    alone, which shows one fit after the other. scikit-learn knows callbacks from version 1.9 on.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class LiveRace:
     def setup(self, estimator: Any, context: Any) -> None:
         """Begin anew; say what will not be shown."""
         if not isinstance(estimator, MKLEstimator) and effective_n_jobs(getattr(estimator, "n_jobs", None)) > 1:
-            warn("mv.LiveRace shows the fits of this process, not those that n_jobs gives to others: n_jobs=None does.")
+            warn("mv.LiveRace does not show fits that n_jobs gives to other processes: leave n_jobs at None for all.")
         self.trace, self._shown, self._next = None, None, 0.0
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
