@@ -160,15 +160,13 @@ def _proved_most(charts: Charts) -> int:
 
 def _passes(charts: Charts) -> int:
     bars = _bars(charts["passes"])
-    ends = {
-        key: {
-            drawn.mark.y: drawn.columns["y"][-1] for drawn in charts[f"steps-{key}"].of(LineMark) if drawn.mark.colour
-        }
+    plain, balanced = (
+        {drawn.mark.y: drawn.columns["y"] for drawn in charts[f"steps-{key}"].of(LineMark) if drawn.mark.colour}
         for key in ("ogaprox", "OGAProx, balance 100")
-    }
-    assert ends["ogaprox"]["last"] < 0.5 * ends["ogaprox"]["average"]
-    # by how much, depends on rounding: its last steps go round the solution
-    assert ends["OGAProx, balance 100"]["average"] < ends["OGAProx, balance 100"]["last"]
+    )
+    assert plain["last"][-1] < 0.5 * plain["average"][-1]
+    # its last steps go round the solution: where the very last one is, depends on rounding
+    assert balanced["average"][-1] < max(balanced["last"][-50:])
     ratio = bars["OGAProx"] / bars["Level"]
     return (ratio >= 1.0) + (ratio > 10.0)
 
