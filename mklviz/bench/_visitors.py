@@ -15,6 +15,7 @@ import re
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -156,9 +157,11 @@ class Server:
             free.bind(("127.0.0.1", 0))
             self.port: int = free.getsockname()[1]
         self._processes = processes
+        self._store = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # for the races of visitors
         own = ["--port", str(self.port), "--num-procs", str(processes)]
         command = [sys.executable, "-m", "mklviz", "serve", "--no-show", *own]
-        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        env = {**os.environ, "MKLVIZ_STORE": self._store.name}
+        self._process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     async def begin(self) -> None:
         """Wait until it answers, and race in each process, so that all is compiled and the banks are built."""
@@ -188,6 +191,7 @@ class Server:
         """Stop it."""
         self._process.terminate()
         self._process.wait()
+        self._store.cleanup()
 
 
 def _members(pid: int) -> list[str]:
