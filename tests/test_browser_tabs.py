@@ -150,6 +150,7 @@ def test_the_model_shows_what_was_learned_and_follows_the_cursor(raced: App) -> 
 def test_another_solver_goes_on_from_the_step_of_the_cursor(raced: App) -> None:
     app = raced
     app.page.get_by_role("tab", name="Timeline").click()
+    app.until(lambda: len(deeds(app)) == 3, "the timeline, and not the slider of the tab before")
     app.page.get_by_role("slider", name="Step").fill("12")
     app.choose("step 12 with:", "UFO-MKL")
     app.page.get_by_text(re.compile("UFO-MKL always begins")).wait_for()
