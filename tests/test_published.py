@@ -25,6 +25,7 @@ CONTAINER = (ROOT / ".ci" / "container" / "Containerfile").read_text(encoding="u
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = {  # of the modules that need more than the light installation
     "mklviz.views.chart.pixels": {"pictures"},
+    "mklviz.views.notebook.live_fit": {"learn", "notebook"},
     "mklviz.views": {"app", "notebook"},
     "mklviz.server": {"app"},
     "mklviz.analysis.decisions": {"app"},
