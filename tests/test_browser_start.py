@@ -153,7 +153,7 @@ def test_a_click_on_the_start_moves_nothing_and_what_was_undone_draws_nothing_an
     assert page.evaluate(LINES) == recorded
 
 
-ENDED = re.compile("done. The best height found is")
+ENDED = re.compile(r"Step \d+(: done|, the last one drawn)\.")
 
 
 def words(page: Any) -> list[str]:
@@ -167,7 +167,8 @@ def test_the_first_lesson_takes_the_steps_of_the_papers_example_from_wherever_it
     assert words(page) == ["", ""]  # before a guess
     page.get_by_role("button", name="x = 0").click()
     told = page.locator(".curve .told").inner_text()
-    assert told == "You said x = 0. It was x = 4, the lowest point of the only cut."
+    assert "x\xa0=\xa04" in told  # never broken across lines
+    assert told.replace("\xa0", " ") == "You said x = 0. It was x = 4, the lowest point of the only cut."
     assert [said[said.rindex("x = ") :] for said in words(page)] == ["x = 4.", "x = −2.3."]
     assert "level 4.8" in page.locator(".panel.level svg").text_content()
     page.keyboard.press("ArrowRight")
@@ -216,7 +217,10 @@ def test_the_first_lesson_takes_the_steps_of_the_papers_example_from_wherever_it
         page.keyboard.press("End")
         wait_for(lambda: all(map(ENDED.search, words(page))), f"the end of {name}", events_of(page))
         if name == "kink":
-            assert words(page)[0].endswith("The best height found is 0, and the curve is nowhere below 0.")
+            silp, level = words(page)
+            assert silp == "Step 2: done. The best height found is 0, and the curve is nowhere below 0."
+            assert level.startswith("Step 40, the last one drawn. In ")  # λ = 0.95
+            assert level.endswith(" 95 % of the gap. SILP goes to the lowest point of its cuts, and ended after 2.")
     page.context.close()
 
 

@@ -33,22 +33,22 @@ const solveCurve = ({ data }) => {
     }
     return taken
   })
-  postMessage({ ...data, curve, found })
+  postMessage({ ...data, curve, found, enough })
 }
 
 // `first`: the curve at first. Keys of the whole document count, or of the `page` where that is a part of another. Returns
 // what ends the worker.
 const playCurve = (page, { problem, names }, solver, first = "square") => {
-  const WIDE = 600, LEFT = 16, RIGHT = 446, BESIDE = RIGHT + 12, KNOB = 0.6, TOP = 12, FOOT = 248, STRIP = [288, 352], SECONDS = 1.1, MOVES = 0.6, DEEPEST = 2.5
+  const WIDE = 600, LEFT = 16, RIGHT = 446, BESIDE = RIGHT + 12, KNOB = 0.54, TOP = 12, FOOT = 248, STRIP = [288, 352], SECONDS = 1.1, MOVES = 0.6, DEEPEST = 2.5
   const STILL = matchMedia("(prefers-reduced-motion: reduce)"), find = (name) => page.querySelector(name)
   const state = { name: "square", start: 0.125, lambda: 0.9 }, MOST = 0.95  // of λ
-  let curve = null, found = null, lambda = null, step = 0, goal = 0, playing = false, last = 0, dragged = false, asking = find(".ask") !== null
+  let curve = null, found = null, lambda = null, enough = 0, step = 0, goal = 0, playing = false, last = 0, dragged = false, asking = find(".ask") !== null
 
   const number = (value, digits) => inLanguage(value.toLocaleString("en-US", { maximumFractionDigits: digits })).replace(/^-0$/, "0").replace("-", "−")
   const range = () => Math.max(...curve.heights) - Math.min(...curve.heights)
   const told = (value) => number(value, Math.abs(value) < 10 ? 2 : Math.abs(value) < 100 ? 1 : 0)
   const x = (share) => curve.ends[0] + share * (curve.ends[1] - curve.ends[0])
-  const where = (share) => `x = ${number(x(share), 2)}`
+  const where = (share) => `x\u00a0=\u00a0${number(x(share), 2)}`  // never broken across lines
   const across = (share) => LEFT + share * (RIGHT - LEFT)
   const on = (share) => {  // the height of the curve, between its known points
     const at = share * (curve.heights.length - 1), k = Math.min(Math.floor(at), curve.heights.length - 2)
@@ -167,9 +167,17 @@ const playCurve = (page, { problem, names }, solver, first = "square") => {
       svgPart("text", { class: "tick", x: RIGHT + 20, y }, over).textContent = words
     }
   }
+  // After how many steps the curve was where the cuts had promised, and the bound where it was: λ of the gap is left.
+  const onTheCuts = (path) => path.slice(1).filter(({ best, bound }, k) => Math.abs(best - bound - lambda * (path[k].best - path[k].bound)) <= 1e-6 * range()).length
   const said = (key, path, k) => {
-    const here = path[k], next = path[k + 1], goes = next && where(next.share).replaceAll(" ", "\u00a0")
-    if (!next) return tr("Step {k}: done. The best height found is {best}, and the curve is nowhere below {bound}.", { k, best: told(here.best), bound: told(here.bound) })
+    const here = path[k], next = path[k + 1], goes = next && where(next.share)
+    if (!next) {
+      const spared = key === "level" ? onTheCuts(path) : 0, silp = found[0].length - 1
+      const why = 2 * spared > k && silp < k
+        ? tr("In {n} steps the curve lay no higher than the cuts, but Level goes down to its level only: each left {part} % of the gap. SILP goes to the lowest point of its cuts, and ended after {silp}.", { n: spared, part: number(100 * lambda, 0), silp })
+        : tr("The best height found is {best}, and the curve is nowhere below {bound}.", { best: told(here.best), bound: told(here.bound) })
+      return `${tr(here.best - here.bound <= enough ? "Step {k}: done." : "Step {k}, the last one drawn.", { k })} ${why}`
+    }
     if (asking) return ""
     if (key === "level") return tr("Step {k}: the level is {part} % of the way from bound to best. Level goes to the nearest point below it: {goes}.", { k, part: number(100 * lambda, 0), goes })
     if (!k) return tr("Step 0: the tangent at the start is the first cut. SILP goes where its cuts are lowest: {goes}.", { goes })
@@ -213,7 +221,7 @@ const playCurve = (page, { problem, names }, solver, first = "square") => {
   }
   const ask = newestFirst(solvingText(solver, problem, solveCurve), (answer) => {
     if (answer.name !== state.name) return
-    ;({ curve, found, lambda } = answer)  // its steps are those of its own λ: the hand may be elsewhere by now
+    ;({ curve, found, lambda, enough } = answer)  // its steps are those of its own λ: the hand may be elsewhere by now
     goal = Math.min(goal, longest())
     if (step > goal || dragged) step = goal
     show()
