@@ -1,4 +1,4 @@
-"""What counts as a number where a person gives one: "3", None, True and nan do not; counts and shares in words."""
+"""What counts as a number where a person gives one: "3", None, True and nan do not; counts, shares, times in words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["counted", "is_number", "is_switch", "is_whole", "share_text"]
+__all__ = ["counted", "duration_text", "is_number", "is_switch", "is_whole", "share_text"]
 
 LEAST_SHARE = 1e-8  # that is written in full
 
@@ -46,3 +46,10 @@ def share_text(share: float, digits: int = 2) -> str:
     if abs(rounded) >= 10.0 ** (digits - 1):
         return f"{100.0 * share:,.0f} %"
     return f"{rounded:.10f}".rstrip("0").rstrip(".") + " %"
+
+
+def duration_text(seconds: float) -> str:
+    """Return "40 s", "12 min" or "3.5 h"."""
+    if seconds < 90.0:
+        return f"{math.ceil(seconds)} s"
+    return f"{seconds / 60.0:.0f} min" if seconds < 5400.0 else f"{seconds / 3600.0:.1f} h"

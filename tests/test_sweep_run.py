@@ -24,13 +24,13 @@ from _waits import PATIENCE, wait_for, wait_until_still
 
 import mklviz as mv
 from mklviz.errors import MklvizError, SolverError
+from mklviz.numbers import duration_text
 from mklviz.record import Trace
 from mklviz.record.store import Owner, Store, open_store, reset
 from mklviz.record.store.folder import BEGUN, FREE, HELD, LOCKS, Claims
 from mklviz.sweeps import Member, Processes, Shard, Sweep, SweepRun, SweepTable
 from mklviz.sweeps.engine import CANCEL, MemberQueue, SweepCommand, Work
 from mklviz.sweeps.member import MemberOutcome
-from mklviz.sweeps.running import duration_text
 from mklviz.sweeps.solving import _scored, solve_member
 
 QUICK = "data=heart,vote; split=0,1; solvers=level,newton; kernels=gauss:1,2@all"

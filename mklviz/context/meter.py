@@ -14,6 +14,7 @@ import time
 from numba.core import event
 
 from mklviz.context import PARTS
+from mklviz.numbers import duration_text
 
 
 class _Compiling(threading.local):
@@ -72,10 +73,8 @@ class CompileCounter(event.Listener):
         spent = self._spent + max(time.monotonic() - self._begun, 0.0)
         each = (spent + self.trust * self.usual) / (self.count + self.trust)
         left = (self.about - self.count) * each
-        rest = (
-            f"{self.count} of about {self.about} functions, about {left:.0f} s" if left > 0.0 else "some seconds more"
-        )
-        return f"compiling the solvers, {rest}"
+        least = f"{self.count} of about {self.about} functions, about {duration_text(left)}"
+        return f"compiling the solvers, {least if left > 0.0 else 'some seconds more'}"
 
 
 _counter = CompileCounter()
@@ -176,4 +175,4 @@ class Progress:
             return ""
         since_first = fraction - self._first
         left = (now - self.since) * (1.0 - fraction) / since_first if since_first > 0.0 else 0.0
-        return f"{doing}, {100.0 * fraction:.0f} %{f', about {left:,.0f} s left' if left >= LEAST_LEFT else ''}"
+        return f"{doing}, {100.0 * fraction:.0f} %{f', about {duration_text(left)} left' if left >= LEAST_LEFT else ''}"

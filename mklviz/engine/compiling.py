@@ -55,6 +55,7 @@ from mklviz.typing import Array
 
 _log = logging.getLogger(__name__)
 _STEPS = 6
+LEAST_LEFT = 5.0  # seconds that are said to be left, where it takes longer than before
 _MOST_HELPERS = 4  # as many as the first race has parts
 _FIRST = ("banks", "svm", "game")  # what solvers of an SVM need; a matrix game averages their dual variables
 _BEYOND = {"level": ("level",)}
@@ -119,7 +120,7 @@ class CompilePool:
         self._changed = threading.Condition()
         self._helpers = 0
         self._begun = self._over = False
-        self._since = 0.0
+        self._since = self._latest = 0.0  # when the first part was begun, and when the newest was handed over
 
     @property
     def fraction(self) -> float:
@@ -131,8 +132,8 @@ class CompilePool:
         """Return how many parts are compiled, of how many (0 before the first), and seconds that the rest may take."""
         with self._changed:
             done, total = len(self.done | self._cached), len(PARTS) if self._begun else 0
-            rest = (total - done) / max(done, 1)
-            return done, total, rest * (time.monotonic() - self._since)
+            rest = (total - done) / max(done, 1)  # parts that are left, for each that is done
+            return done, total, max(rest * (self._latest - self._since) - (time.monotonic() - self._latest), LEAST_LEFT)
 
     def awaits(self, part: str) -> bool:
         """Whether helpers have begun and `part` is not compiled yet."""
@@ -187,6 +188,7 @@ class CompilePool:
             if self._begun:
                 return
             self._begun, self._since = True, time.monotonic()
+            self._latest = self._since
             self._left = [part for part in self._left if part not in self.done]
             self._helpers = min(os.cpu_count() or 1, _MOST_HELPERS)
         for _ in range(self._helpers):
@@ -207,6 +209,7 @@ class CompilePool:
         """Note that a helper has compiled some parts."""
         with self._changed:
             self._cached.update(parts)
+            self._latest = time.monotonic()
             self._changed.notify_all()
 
     def _ready(self, part: str) -> bool:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from mklviz.engine.compiling import BASIC, CompilePool, everything, few_steps, kind, miniatures, needs
+from mklviz.numbers import duration_text
 from mklviz.problem import Problem
 
 _log = logging.getLogger(__name__)
@@ -45,7 +46,7 @@ class Warmup:
         done, total, seconds = self._pool.progress()
         if not total:
             return f"Loading the compiled solvers, {100 * self.fraction:.0f} %; {BEGINS}"
-        rest = f"about {5 * math.ceil(seconds / 5)} s" if done else "about a minute"
+        rest = f"about {duration_text(5.0 * math.ceil(seconds / 5.0))}" if done else "about a minute"
         return f"Compiling solvers, {done} of {total}, {rest}, once on this machine; {BEGINS}"
 
     def start(self) -> None:

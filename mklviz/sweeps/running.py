@@ -15,7 +15,7 @@ from typing import Any, TextIO
 
 from mklviz.engine.solving import hand_over
 from mklviz.errors import MklvizError
-from mklviz.numbers import counted
+from mklviz.numbers import counted, duration_text
 from mklviz.quoting import listed, one_line
 from mklviz.recipe import Recipe
 from mklviz.recipe.words import split_words
@@ -309,13 +309,6 @@ def progress_text(progress: SweepProgress, going: str = "running") -> str:
     if progress.seconds_left > 0.0:
         parts.append(f"about {duration_text(progress.seconds_left)} left")
     return ", ".join(parts)
-
-
-def duration_text(seconds: float) -> str:
-    """Return "40 s", "12 min" or "3.5 h"."""
-    if seconds < 90.0:
-        return f"{math.ceil(seconds)} s"
-    return f"{seconds / 60.0:.0f} min" if seconds < 5400.0 else f"{seconds / 3600.0:.1f} h"
 
 
 # A sweep from a script or a notebook: ``mv.sweep``.

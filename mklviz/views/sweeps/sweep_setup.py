@@ -16,7 +16,7 @@ import param
 from mklviz.datasets import DataError
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
-from mklviz.numbers import counted
+from mklviz.numbers import counted, duration_text
 from mklviz.recipe import Recipe
 from mklviz.recipe.parsing import show_number
 from mklviz.recipe.words import WORDS, split_words
@@ -26,7 +26,7 @@ from mklviz.sweeps import Member, Sweep, SweepProgress, SweepRun, SweepTable
 from mklviz.sweeps.definition import KEYS, Own
 from mklviz.sweeps.intervals import Difference, Spread
 from mklviz.sweeps.outcomes import Measure, Outcomes
-from mklviz.sweeps.running import duration_text, progress_text
+from mklviz.sweeps.running import progress_text
 from mklviz.views.form import Code, FormRow, Group, TextBox
 from mklviz.views.look.palette import RunStyle, run_name
 from mklviz.views.look.styles import MILESTONES, row_html, table_html
