@@ -178,10 +178,11 @@ def test_bokehjs_builds_a_view_twice_where_children_change_while_they_are_built(
     assert awaits, gone("bokeh#15358 (views/host/built_first.js)")
 
 
-def test_bokehjs_lays_out_a_figure_that_has_no_layout_yet() -> None:
+def test_bokehjs_lays_out_a_figure_that_has_no_layout_yet_or_that_nobody_sees() -> None:
     measure = re.search(r"_measure_layout\(\) \{\s+const \{ frame_width.*?top_panel", SCRIPT, re.DOTALL)
     assert measure is not None
     assert "layout == null" not in measure[0], gone("The layout of figures (views/host/built_first.js)")
+    assert "is_displayed" not in measure[0], gone("The layout of figures that nobody sees (views/host/built_first.js)")
 
 
 def test_bokehjs_lays_out_a_figure_that_nobody_sees_at_each_change() -> None:

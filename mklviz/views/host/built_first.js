@@ -75,12 +75,13 @@ connections.connect = function () {
   return connect.call(this)
 }
 
-// When the box around a figure changes its size, BokehJS lays out even a figure that has no layout yet, and fails
+// When a box changes its size, BokehJS lays out every figure of the page: also one that has no layout yet, and fails, and
+// those of tabs that nobody sees, each once for every figure of the tab that is opened
 const figure = view("Plot")
 for (const step of ["_measure_layout", "_after_layout"]) {
   const lay_out = figure[step]
   figure[step] = function () {
-    if (this.layout != null) lay_out.call(this)
+    if (this.layout != null && this.el.checkVisibility()) lay_out.call(this)
   }
 }
 // A figure that nobody sees has no size and never gets one: BokehJS would lay it out anew at each change, which takes ten
