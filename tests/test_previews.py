@@ -193,6 +193,7 @@ def test_kernels_that_have_a_colour_are_named_and_both_panels_have_one_scale() -
         assert set(picture.tables[strip]["colour"]) <= coloured | {LIGHT.muted}
     assert len(set(picture.tables["strip-silp"]["colour"]) & coloured) > 3
     _, silp, level = picture.charts
+    assert silp.note == "grey: another kernel"  # as there are more kernels than colours
     assert silp.x.label == level.x.label == "step"
     assert all("all-steps" in {mark.table for mark in chart.marks} for chart in (silp, level))
     assert picture.tables["all-steps"]["step"] == [0.0, 120.0]

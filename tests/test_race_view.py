@@ -211,6 +211,8 @@ def test_the_quantity_chosen_is_drawn_large_above_the_others_and_on_a_projector_
         run_to_the_end(view, race_of())
         heights = {plot.name: plot.height for plot in view.charts.of_all}
         assert [name for name in heights if heights[name] == max(heights.values())] == [large]
+        ticks = {plot.name: plot.xaxis.ticker.desired_num_ticks for plot in view.charts.figures}
+        assert [name for name in ticks if ticks[name] > 3] == [large]  # in a small one, numbers would touch
         assert [name for name, card in view.page.figure_cards.items() if card.styles["order"] == "-1"] == [large]
 
 

@@ -121,12 +121,13 @@ def strips(runs: LessonRuns) -> Picture:
     names = [Named(f"moved-{key}", "moved", runs.styles[key].label, runs.styles[key].colour) for key in shown]
     title = "How often all the weight was moved, up to each step"
     moved = Chart("moved", title, STEP, Axis(start=0.0), lines)
-    strips = [_strip_chart(key, runs) for key in shown]
+    strips = [_strip_chart(key, runs, len(colours)) for key in shown]
     picture = Picture([[moved], strips], tables, list(runs.styles.values()), slots.shown if slots.coloured else ())
     return with_names(picture, moved.name, names, runs.theme)
 
 
-def _strip_chart(key: str, runs: LessonRuns) -> Chart:
+def _strip_chart(key: str, runs: LessonRuns, coloured: int) -> Chart:
+    others = len(runs.traces[key].kernel_names) > coloured > 0
     size, tips = 7.0 * runs.theme.scale, (("", "@kernel"), (runs.language("largest weight"), "@weight{0 %}"))
     marks = [
         LineMark("all-steps", "step", "weight"),  # one scale beside each other
@@ -135,7 +136,8 @@ def _strip_chart(key: str, runs: LessonRuns) -> Chart:
     ]
     name = runs.styles[key].label
     y = Axis(start=0.0, numbers="percent")
-    return Chart(f"strip-{key}", runs.language("{name}: largest weight", name=name), STEP, y, marks)
+    note = runs.language("grey: another kernel") if others else ""
+    return Chart(f"strip-{key}", runs.language("{name}: largest weight", name=name), STEP, y, marks, note=note)
 
 
 def _strip(trace: Trace, colours: Mapping[int, str], other: str) -> Table:

@@ -343,7 +343,7 @@ def _style_x(plot: figure, options: ChartOptions) -> None:
     label = axis.label if plot.height == LARGE else axis.label.partition(" (")[0]  # what its steps are called is long
     # where type is large, only the objective beside the weights has room for it
     plot.xaxis.axis_label = "" if options.theme.projected and plot.name != "objective" else label
-    style_ticks(plot.xaxis, axis, NARROW_TICKS if axis.log or plot.name.startswith("weights") else X_TICKS)
+    style_ticks(plot.xaxis, axis, NARROW_TICKS if axis.log or plot.height != LARGE else X_TICKS)
 
 
 def _link(plots: Sequence[figure], theme: Theme) -> None:
