@@ -4,6 +4,7 @@ import asyncio
 import re
 import tracemalloc
 from html import escape
+from itertools import permutations
 from xml.etree import ElementTree
 
 import numpy as np
@@ -56,6 +57,16 @@ def test_previews_take_the_colours_of_the_page() -> None:
     assert LIGHT.card in preview_of(timeline.preview, DEFAULT, LIGHT)
     assert DARK.card in preview_of(timeline.preview, DEFAULT, DARK)
     assert LIGHT.card not in preview_of(timeline.preview, DEFAULT, DARK)
+
+
+def test_the_numbers_of_steps_keep_clear_of_one_another_in_a_preview() -> None:
+    geometry = next(kind for kind in tab_classes() if kind.title == "Geometry")
+    drawn = preview_of(geometry.preview, DEFAULT, LIGHT)
+    numbers = re.findall(r'<text x="([\d.]+)" y="([\d.]+)" style="[^"]*font-weight:700">(\d+)<', drawn)
+    boxes = [(float(x), float(y), 7.0 * len(step)) for x, y, step in numbers]
+    assert {"1", "2", "3"} <= {step for _, _, step in numbers}
+    for (x, y, wide), (other, at, _) in permutations(boxes, 2):
+        assert abs(y - at) > 10.0 or not x <= other < x + wide
 
 
 def test_a_preview_stands_until_the_set_up_is_changed_or_a_race_has_begun() -> None:

@@ -118,12 +118,18 @@ def contour_table(mesh: Mesh | None) -> Table:
 
 
 def path_tables(
-    paths: Mapping[str, MapPath], best: MapPoint, styles: Mapping[str, RunStyle], theme: Theme, x: Axis, y: Axis
+    paths: Mapping[str, MapPath],
+    best: MapPoint,
+    styles: Mapping[str, RunStyle],
+    theme: Theme,
+    x: Axis,
+    y: Axis,
+    smaller: float = 1.0,
 ) -> dict[str, Table]:
     """Return each run's path, the numbers of its steps, where it stands, and the star, on a map with these axes."""
     standing = [(path.points[-1], styles[key]) for key, path in paths.items() if path.points]
     places = {key: np.array([(point.along, point.up) for point in path.points]) for key, path in paths.items()}
-    numbered = numbered_steps(places, {key: path.steps for key, path in paths.items()}, x, y, theme.scale)
+    numbered = numbered_steps(places, {key: path.steps for key, path in paths.items()}, x, y, smaller * theme.scale)
     return {
         **{f"path-{key}": points_table(path.points) for key, path in paths.items()},
         "here": points_table([point for point, _ in standing], AT)
@@ -142,12 +148,16 @@ def still_tables(
     theme: Theme,
     axes: tuple[Axis, Axis],
     mesh: Mesh | None = None,
+    smaller: float = 1.0,
 ) -> dict[str, Table]:
-    """Return the tables of a map of recorded paths, which has no trials, no cuts and no former paths."""
+    """Return the tables of a map of recorded paths, which has no trials, no cuts and no former paths.
+
+    `smaller`: how many times as small as the map of a page it is.
+    """
     return {
         **ground_tables(mesh, []),
         **model_tables(),
-        **path_tables(paths, best, styles, theme, *axes),
+        **path_tables(paths, best, styles, theme, *axes, smaller),
         "trials": trial_table({}, styles),
         "ghosts": ghost_table([]),
     }

@@ -28,6 +28,7 @@ HIGH = 264  # pixels of a chart
 MOST_BARS = 12
 MOST_FITTED = 150  # steps that choose the directions
 NOTE = "This is a recording of “{title}”. Press Run for your own."
+SMALLER = 2.4  # times as small as on the page is a map here, in which the numbers of steps are to keep clear as well
 WIDE = 360  # pixels of a chart before it is fitted to the page: as wide as a phone
 
 
@@ -79,7 +80,8 @@ def paths_preview(runs: LessonRuns) -> str:
     x, y = Axis(chart.x.label, start=left, end=right), Axis(chart.y.label, start=low, end=high)
 
     paths = {key: MapPath([step_point(runs.traces[key], t, plane, key) for t in at], at) for key, at in steps.items()}
-    tables = still_tables(paths, step_point(best, best.best_index, plane, best.label), runs.styles, runs.theme, (x, y))
+    star = step_point(best, best.best_index, plane, best.label)
+    tables = still_tables(paths, star, runs.styles, runs.theme, (x, y), smaller=SMALLER)
     return _picture(Chart(chart.name, "Paths of the kernel weights", x, y, chart.marks), tables, runs)
 
 
