@@ -179,13 +179,13 @@ def test_the_first_lesson_takes_the_steps_of_the_papers_example_from_wherever_it
     handle, before = page.get_by_role("slider", name="Start of both").last, words(page)
     handle.press("Shift+ArrowRight")
     wait_for(lambda: words(page)[1] != before[1], "the run from there", events_of(page))
-    wait_for(lambda: handle.get_attribute("aria-valuetext") == "x = −2.2", "the start", events_of(page))
+    wait_for(lambda: handle.get_attribute("aria-valuetext") == "x\xa0=\xa0−2.2", "the start", events_of(page))
     (x, y), before = middle(page.locator(".panel.silp .knob")), words(page)
     page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(x - 2000, y)  # no farther than the curve
     page.mouse.up()
-    wait_for(lambda: handle.get_attribute("aria-valuetext") == "x = −4", "the start at the end", events_of(page))
+    wait_for(lambda: handle.get_attribute("aria-valuetext") == "x\xa0=\xa0−4", "the start at the end", events_of(page))
     wait_for(lambda: words(page)[1] != before[1], "the run from there", events_of(page))
     level = page.get_by_role("slider", name="Level, by λ")
     for _ in range(9):
@@ -219,7 +219,7 @@ def test_the_first_lesson_takes_the_steps_of_the_papers_example_from_wherever_it
         if name == "kink":
             silp, level = words(page)
             assert silp == "Step 2: done. The best height found is 0, and the curve is nowhere below 0."
-            assert level.startswith("Step 40, the last one drawn. In ")  # λ = 0.95
+            assert re.match(r"Step \d+: done. In \d+ steps the curve lay no higher than the cuts, but Level", level)
             assert level.endswith(" 95 % of the gap. SILP goes to the lowest point of its cuts, and ended after 2.")
     page.context.close()
 

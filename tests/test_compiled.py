@@ -24,7 +24,6 @@ from mklviz.cli.commands import main
 from mklviz.datasets import load_dataset
 from mklviz.engine import solver_classes
 from mklviz.engine.compiling import PARTS, SMALL, CompilePool, everything, kind, miniatures, needs, problems
-from mklviz.engine.warmup import Warmup
 from mklviz.kernels import paper_bank
 from mklviz.problem import Hinge, Problem
 
@@ -267,20 +266,27 @@ def test_without_helpers_everything_is_compiled_here(
     assert sharing.done == set(PARTS)
 
 
-def test_what_is_left_is_said_in_minutes_and_grows_no_longer_while_nothing_is_handed_over(
-    monkeypatch: pytest.MonkeyPatch,
+def test_the_time_that_is_left_grows_no_longer_while_nothing_is_handed_over(
+    parts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [100.0]
+
+    def needs_svm() -> None:
+        if now == [100.0]:
+            event.start_event("numba:compile", data={})
+
+    class Helped(CompilePool):
+        def _assist(self) -> None:
+            now[0] = 220.0
+            self.hand_over("svm")
+
+    monkeypatch.setitem(PARTS, "svm", needs_svm)
     monkeypatch.setattr("mklviz.engine.compiling.time.monotonic", lambda: now[0])
-    monkeypatch.setattr(CompilePool, "_assist", lambda pool: None)
-    warmup = Warmup()
-    warmup._pool._begin()
-    now[0] += 120.0
-    warmup._pool.hand_over("svm")
-    first = warmup.sentence
-    now[0] += 60.0
-    minutes = 2 * (len(PARTS) - 1)
-    assert (f"about {minutes} min," in first, f"about {minutes - 1} min," in warmup.sentence) == (True, True)
+    with Helped().open() as sharing:
+        sharing.ensure("svm")
+        assert sharing.progress() == (1, len(PARTS), 120.0 * (len(PARTS) - 1))
+        now[0] += 60.0
+        assert sharing.progress() == (1, len(PARTS), 120.0 * (len(PARTS) - 1) - 60.0)
 
 
 def test_every_solver_of_the_first_scenario_and_every_other_names_parts_that_exist() -> None:

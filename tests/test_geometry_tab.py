@@ -3,6 +3,7 @@
 import asyncio
 import re
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,8 @@ from mklviz.views.chart.description import Axis
 from mklviz.views.explorer.shell import Shell
 from mklviz.views.geometry.map_card import flat_valley, model_words, shade_scale
 from mklviz.views.geometry.map_chart import DIGIT, FRAME, LOW_AND_HIGH, RIGHT, SIZE, UP, numbered_steps
+from mklviz.views.host import solved_paths
+from mklviz.views.lessons import one_curve
 from mklviz.views.look.palette import DARK, LIGHT, contrast
 from mklviz.views.session.session import Session
 from mklviz.views.start.front import front_html
@@ -424,3 +427,15 @@ def test_the_end_of_a_session_changes_nothing_of_a_handle_whose_page_is_gone() -
     handle.param.watch(lambda *events: changed.extend(event.name for event in events), list(handle.param))
     tab.close()
     assert changed == []
+
+
+@pytest.mark.parametrize(
+    ("file", "handed"),
+    [(one_curve.__file__, "solveCurve"), (solved_paths.__file__, "whole"), (solved_paths.__file__, "answer")],
+)
+def test_the_text_of_a_worker_has_no_sign_for_which_panels_compiler_writes_a_helper(module: Any, handed: str) -> None:
+    """A worker gets the text of a function as it is compiled, and not the helpers beside it."""
+    script = Path(module.__file__).with_suffix(".js").read_text()
+    [function] = re.finditer(rf"^( *)const {handed} = \(.*?^\1\}}$", script, re.DOTALL | re.MULTILINE)
+    assert "postMessage" in function[0] or handed == "whole"
+    assert not re.search(r"\?\.\D|\?\?", function[0])

@@ -268,7 +268,7 @@ def segment_chart(key: str, style: RunStyle, theme: Theme, kernels: Sequence[str
         PointMark("points", *HERE, colour, fill=theme.card, marker=style.marker, size=8.0, width=1.8, tips=_ON_SEGMENT),
         TextMark("numbers", *HERE, "step", colour, bold=True, right=7.0, up=5.0),
     )
-    shares = Axis(f"share of {kernels[0]}; the rest goes to {kernels[1]}", start=-0.02, end=1.05)
+    shares = Axis(f"share of {kernels[0]}; rest: {kernels[1]}", start=-0.02, end=1.05)
     return Chart(f"segment-{key}", x=shares, y=Axis(start=0.0, end=1.0), marks=marks)
 
 

@@ -1,7 +1,8 @@
 // One convex curve, and how SILP and Level look for its lowest point by its tangents, step by step, from a start and with
 // a level that are dragged. Stands behind the scripts of the triangle, in the same block.
 
-// Solves in a worker; with two kernels in place of a curve x is the weight of the first, which has all of it on the right.
+// Solves in a worker, to which its text goes as Panel has compiled it: no ?. and no ??, whose helpers would stay behind.
+// With two kernels in place of a curve x is the weight of the first, which has all of it on the right.
 const solveCurve = ({ data }) => {
   const { name, start, lambda, most = 40, places = 160 } = data
   const curves = {
@@ -21,13 +22,14 @@ const solveCurve = ({ data }) => {
   const oracle = () => Object.assign(name in curves ? new Curve({ kernels: [], y: [], C: 0 }) : new Oracle({ ...problem, kernels: [...problem.kernels].reverse() }), { lambda })
   const heights = () => Array.from({ length: places + 1 }, (_, k) => oracle.at.solve([1 - k / places, k / places]).primal)
   oracle.at = oracle()
-  const curve = (self.known ??= {})[name] ??= { ends: curves[name]?.ends ?? [0, 1], heights: heights() }
+  self.drawn = self.drawn || {}
+  const curve = self.drawn[name] = self.drawn[name] || { ends: name in curves ? curves[name].ends : [0, 1], heights: heights() }
   const enough = 2e-3 * (largest(curve.heights) - least(curve.heights))
   const found = ["silp", "level"].map((solver) => {
     const taken = []
     for (const step of SOLVERS[solver](oracle(), [1 - start, start])) {
       const { objective: height, cut, bound } = step, before = taken.at(-1)
-      const best = Math.min(height, before?.best ?? Infinity), known = Math.max(bound, before?.bound ?? -Infinity)
+      const best = before ? Math.min(height, before.best) : height, known = before ? Math.max(bound, before.bound) : bound
       taken.push({ share: step.weights[1], height, cut, best, bound: known, level: lambda * best + (1 - lambda) * known })
       if (best - known <= enough || taken.length > most) break
     }
@@ -245,7 +247,10 @@ const playCurve = (page, { problem, names }, solver, first = "square") => {
   const choose = (name) => {
     tell()
     for (const choice of choices) choice.setAttribute("aria-pressed", choice.dataset.curve === name)
-    find(".of").textContent = name === "data" ? tr("x is the weight of the kernel on {one}, 1 − x of that on {other}. The curve is the objective of the SVM.", { one: tr(names[0]), other: tr(names[1]) }) : ""
+    const between = { one: tr(names[0]), other: tr(names[1]) }, of = first === "data"  // a race's own kernels, by their names
+      ? tr("x is the weight of {one}, 1 − x that of {other}. The curve is the objective of the SVM.", between)
+      : tr("x is the weight of the kernel on {one}, 1 − x of that on {other}. The curve is the objective of the SVM.", between)
+    find(".of").textContent = name === "data" ? of : ""
     state.name = name
     step = goal = 0
     begin(state.start)
