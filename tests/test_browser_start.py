@@ -219,8 +219,8 @@ def test_the_first_lesson_takes_the_steps_of_the_papers_example_from_wherever_it
         if name == "kink":
             silp, level = words(page)
             assert silp == "Step 2: done. The best height found is 0, and the curve is nowhere below 0."
-            assert re.match(r"Step \d+: done. In \d+ steps the curve lay no higher than the cuts, but Level", level)
-            assert level.endswith(" 95 % of the gap. SILP goes to the lowest point of its cuts, and ended after 2.")
+            assert re.match(r"Step \d+: done. In \d+ steps the curve lay on the cuts, but Level stops", level)
+            assert level.endswith("each left 95 % of the gap. SILP goes to the bound: 2 steps.")
     page.context.close()
 
 

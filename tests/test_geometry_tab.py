@@ -430,8 +430,7 @@ def test_the_end_of_a_session_changes_nothing_of_a_handle_whose_page_is_gone() -
 
 
 @pytest.mark.parametrize(
-    ("file", "handed"),
-    [(one_curve.__file__, "solveCurve"), (solved_paths.__file__, "whole"), (solved_paths.__file__, "answer")],
+    ("module", "handed"), [(one_curve, "solveCurve"), (solved_paths, "whole"), (solved_paths, "answer")]
 )
 def test_the_text_of_a_worker_has_no_sign_for_which_panels_compiler_writes_a_helper(module: Any, handed: str) -> None:
     """A worker gets the text of a function as it is compiled, and not the helpers beside it."""

@@ -176,7 +176,7 @@ const playCurve = (page, { problem, names }, solver, first = "square") => {
     if (!next) {
       const spared = key === "level" ? onTheCuts(path) : 0, silp = found[0].length - 1
       const why = 2 * spared > k && silp < k
-        ? tr("In {n} steps the curve lay no higher than the cuts, but Level goes down to its level only: each left {part} % of the gap. SILP goes to the lowest point of its cuts, and ended after {silp}.", { n: spared, part: number(100 * lambda, 0), silp })
+        ? tr("In {n} steps the curve lay on the cuts, but Level stops at its level: each left {part} % of the gap. SILP goes to the bound: {silp} steps.", { n: spared, part: number(100 * lambda, 0), silp })
         : tr("The best height found is {best}, and the curve is nowhere below {bound}.", { best: told(here.best), bound: told(here.bound) })
       return `${tr(here.best - here.bound <= enough ? "Step {k}: done." : "Step {k}, the last one drawn.", { k })} ${why}`
     }
