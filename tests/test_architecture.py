@@ -423,13 +423,13 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz": (1539, 16),
     "mklviz/analysis": (2128, 12),
     "mklviz/bench": (1193, 7),
-    "mklviz/check": (1174, 6),
-    "mklviz/cli": (2789, 14),
+    "mklviz/check": (1176, 6),
+    "mklviz/cli": (2800, 14),
     "mklviz/context": (618, 5),
     "mklviz/engine": (3930, 15),
     "mklviz/inner": (3984, 16),
-    "mklviz/kernels": (7691, 35),
-    "mklviz/learn": (2299, 14),
+    "mklviz/kernels": (7694, 35),
+    "mklviz/learn": (2303, 14),
     "mklviz/plot": (41, 1),
     "mklviz/problem": (3711, 19),
     "mklviz/recipe": (2376, 11),
@@ -459,7 +459,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (555, 3),
     "mklviz/views/tabs": (2370, 12),
     "solvers": (6177, 28),
-    "tests": (50006, 205),
+    "tests": (50014, 205),
 }
 
 

@@ -349,7 +349,7 @@ def test_many_samples_are_approximated_and_it_says_so(capsys: pytest.CaptureFixt
     ("wrong", "sentence"),
     [
         ({"kernels": "sigmoid"}, "no kernel family"),
-        ({"kernels": 3}, "list of families"),
+        ({"kernels": 3}, 'in words, "gauss:1 linear", as families'),
         ({"loss": mv.Hinge}, "words"),
         ({"regularizer": mv.Simplex}, "words"),
         ({"solver": None}, "by name"),
@@ -364,9 +364,11 @@ def test_many_samples_are_approximated_and_it_says_so(capsys: pytest.CaptureFixt
         ({"class_weight": {1.0: -1}}, "from 0 upwards for each class"),
         ({"class_weight": "equal"}, 'None, "balanced", or a number'),
         ({"kernels": [np.eye(3), np.eye(3)]}, "Matrices are data"),
-        ({"kernels": [len, 3]}, "list of families"),
+        ({"kernels": [len, 3]}, "or in a list of these"),
         ({"approximation": 200}, "Nystrom"),
         ({"loss": "multiclass-hinge"}, "two classes"),
+        ({"loss": "one-class"}, "tells no classes apart"),
+        ({"repair": "foo"}, 'repair is "clip", "flip", "shift" or None'),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(wrong: dict[str, Any], sentence: str) -> None:

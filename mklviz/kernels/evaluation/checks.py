@@ -57,7 +57,10 @@ def read_families(kernels: Any) -> tuple[KernelFamily, ...]:
     listed = kernels if isinstance(kernels, Iterable) and not isinstance(kernels, str) else (kernels,)
     families = tuple(family for entry in listed for family in _read(entry))
     if not all(isinstance(family, KernelFamily) for family in families):
-        raise KernelError(f"Kernels are given as a list of families, such as [Gaussian()], not as {kernels!r:.80}.")
+        raise KernelError(
+            'Kernels are given in words, "gauss:1 linear", as families, such as Gaussian(), as functions k(X, Z), or in'
+            f" a list of these, not as {kernels!r:.80}."
+        )
     if not families:
         raise KernelError("No kernels were asked for: add at least one kernel family.")
     return families
