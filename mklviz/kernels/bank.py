@@ -32,7 +32,7 @@ from mklviz.kernels.evaluation.checks import (
 from mklviz.kernels.evaluation.grams import Grams, check_precision, open_files, take_grams, take_there
 from mklviz.kernels.evaluation.specs import Given, KernelSpec, Names, Picked, Specs, of_distances
 from mklviz.kernels.families import Gaussian, KernelFamily, Polynomial
-from mklviz.kernels.interface import Access, Kind, column_names, in_order
+from mklviz.kernels.interface import Access, Kind, in_order, of_table
 from mklviz.kernels.part import CrossBank, KernelPart
 from mklviz.kernels.storage.cluster import client_for
 from mklviz.kernels.storage.disk import dask_array, is_dask
@@ -97,7 +97,6 @@ class KernelBank:
 
     convex = True
     kind: Kind = "sum"
-    _table_names: tuple[str, ...] | None = None  # of the table whose rows the samples are
 
     def __init__(
         self,
@@ -246,9 +245,7 @@ class KernelBank:
         builder = Builder(points, families, planned, normalize, names, max_bytes, progress, counts)
         blocks = builder.build()
         parts = blocks, builder.specs, len(points), normalize, points, builder.scales
-        bank = cls(*parts, cache_mb=cache_mb, rows=planned.by_rows)
-        bank._table_names = column_names(X)
-        return bank
+        return of_table(cls(*parts, cache_mb=cache_mb, rows=planned.by_rows), X)
 
     @classmethod
     def from_grams(
@@ -537,7 +534,7 @@ class KernelBank:
 
     def cross(self, X_new: ArrayLike) -> CrossBank:
         """Return the kernels between new points (n_new, d), or Gram matrices (m, n_new, n), and the bank's samples."""
-        return self.part().cross(in_order(X_new, self._table_names))
+        return self.part().cross(in_order(X_new, self))
 
 
 def paper_families() -> list[KernelFamily]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, Protocol, TypeGuard, runtime_checkable
+from typing import Any, Literal, Protocol, TypeGuard, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,8 @@ from mklviz.errors import BankTooLarge, KernelError
 from mklviz.limits import LIMITS
 from mklviz.quoting import listed
 from mklviz.typing import Array, Indices, Single
+
+T = TypeVar("T")
 
 # Kernels between new points and samples of a bank, K_d(x, x_i) = sum_k d_k K_k(x, x_i), scaled as the bank's own.
 #
@@ -98,10 +100,16 @@ def column_names(X: object) -> tuple[str, ...] | None:
     return None
 
 
-def in_order(new: Any, names: tuple[str, ...] | None) -> Any:
+def of_table(bank: T, X: object) -> T:
+    """Return the bank, with which `in_order` then compares new points."""
+    vars(bank)["table_columns"] = column_names(X)
+    return bank
+
+
+def in_order(new: Any, bank: object) -> Any:
     """Return new points, or raise `KernelError` if they are a table whose columns are not those of the samples."""
-    given = column_names(new)
-    if given not in (None, names) and names is not None:
+    given, names = column_names(new), vars(bank).get("table_columns")
+    if given and names and given != names:
         raise KernelError(
             f"New points have the columns {listed(given)}, where the samples have {listed(names)}, in this order: take"
             " those columns, as in X_new[names]."

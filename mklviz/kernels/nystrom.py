@@ -37,7 +37,7 @@ from mklviz.kernels.evaluation.checks import (
 )
 from mklviz.kernels.evaluation.nystrom import CHOICES, Accuracy, FeatureMaps, NystromBuilder, check_landmarks
 from mklviz.kernels.families import Gaussian, KernelFamily
-from mklviz.kernels.interface import Access, Cross, Kind, check_columns, column_names, in_order, numbers
+from mklviz.kernels.interface import Access, Cross, Kind, check_columns, in_order, numbers, of_table
 from mklviz.kernels.storage.cluster import ClusterFactors, blocks_of, client_for
 from mklviz.kernels.storage.disk import Folder, check_room, dask_table, is_dask, mapped_points, on_disk
 from mklviz.kernels.storage.passes import PIECE, Factors, added, decisions, each, pieces, projections, runs_of
@@ -113,7 +113,6 @@ class NystromBank:
     convex = True
     kind: Kind = "sum"
     access: Access = "factors"
-    _table_names: tuple[str, ...] | None = None
 
     def __init__(self, maps: FeatureMaps, factors: Factors, accuracy: Accuracy, approximation: Nystrom) -> None:
         self.maps, self.approximation = maps, approximation
@@ -259,9 +258,7 @@ class NystromBank:
         builder = NystromBuilder(points, families, labels, *scaling, landmarks, choice, seed, max_bytes, progress)
         there = X if is_dask(X) else points
         built = builder.build(away, folder) if client is None else builder.build_there(client, there)
-        bank = cls(builder.maps, *built, approximation)
-        bank._table_names = column_names(named)
-        return bank
+        return of_table(cls(builder.maps, *built, approximation), named)
 
     def narrowed(self) -> NystromBank:
         """Return the same bank with factors in single precision, as large ones are kept."""
@@ -363,7 +360,7 @@ class NystromBank:
 
     def cross(self, X_new: ArrayLike) -> NystromCross:
         """Return the kernels between new points (n_new, d) and the bank's samples."""
-        return self.part().cross(in_order(X_new, self._table_names))
+        return self.part().cross(in_order(X_new, self))
 
 
 @dataclass(frozen=True)

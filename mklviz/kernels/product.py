@@ -35,7 +35,7 @@ from mklviz.kernels.evaluation.distances import (
     group_names,
     membership,
 )
-from mklviz.kernels.interface import Access, Cross, Kind, column_names, in_order, numbers
+from mklviz.kernels.interface import Access, Cross, Kind, in_order, numbers, of_table
 from mklviz.kernels.storage.packed import PackedBlock
 from mklviz.kernels.storage.rows import CACHE_MB, ComputedRows, SumRows, by_rows, check_cache, refuse_matrix
 from mklviz.kernels.storage.triangles import packed_length
@@ -74,7 +74,6 @@ class ProductBank:
 
     convex = False
     kind: Kind = "product"
-    _table_names: tuple[str, ...] | None = None
 
     def __init__(self, distances: Distances, names: Sequence[str], n_samples: int, cache_mb: int = CACHE_MB) -> None:
         self._distances = distances
@@ -147,9 +146,7 @@ class ProductBank:
         labels = feature_labels(feature_names, width, X)
         cls.check_size(n, width, max_bytes)
         distances = FeatureDistances(points, membership(groups, width))
-        bank = cls(distances, group_names(groups, labels), n, cache_mb)
-        bank._table_names = column_names(X)
-        return bank
+        return of_table(cls(distances, group_names(groups, labels), n, cache_mb), X)
 
     @classmethod
     def from_distances(
@@ -237,7 +234,7 @@ class ProductBank:
 
     def cross(self, X_new: ArrayLike) -> ProductCross:
         """Return the kernel between new points (n_new, d), or distances (m, n_new, n), and the bank's samples."""
-        return self.part().cross(in_order(X_new, self._table_names))
+        return self.part().cross(in_order(X_new, self))
 
 
 @dataclass(frozen=True)
