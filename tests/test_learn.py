@@ -349,7 +349,7 @@ def test_many_samples_are_approximated_and_it_says_so(capsys: pytest.CaptureFixt
     ("wrong", "sentence"),
     [
         ({"kernels": "sigmoid"}, "no kernel family"),
-        ({"kernels": 3}, "list of families"),
+        ({"kernels": 3}, 'in words, "gauss:1 linear", as families'),
         ({"loss": mv.Hinge}, "words"),
         ({"regularizer": mv.Simplex}, "words"),
         ({"solver": None}, "by name"),
@@ -364,9 +364,11 @@ def test_many_samples_are_approximated_and_it_says_so(capsys: pytest.CaptureFixt
         ({"class_weight": {1.0: -1}}, "from 0 upwards for each class"),
         ({"class_weight": "equal"}, 'None, "balanced", or a number'),
         ({"kernels": [np.eye(3), np.eye(3)]}, "Matrices are data"),
-        ({"kernels": [len, 3]}, "list of families"),
+        ({"kernels": [len, 3]}, "or in a list of these"),
         ({"approximation": 200}, "Nystrom"),
         ({"loss": "multiclass-hinge"}, "two classes"),
+        ({"loss": "one-class"}, "tells no classes apart"),
+        ({"repair": "foo"}, 'repair is "clip", "flip", "shift" or None'),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(wrong: dict[str, Any], sentence: str) -> None:
@@ -578,7 +580,7 @@ def test_the_learned_kernel_compares_names_of_columns_as_predict_does() -> None:
     with pytest.raises(KernelError, match="need 6 columns"):
         model.kernel(X[:, :2])
     for wrong in (lambda: model.kernel(turned), lambda: model.kernel(X, turned), lambda: model.decision_parts(turned)):
-        with pytest.raises(ValueError, match="must be in the same order as they were in fit"):
+        with pytest.raises(ValueError, match="in this order|in the same order as they were in fit"):
             wrong()
 
 
@@ -693,10 +695,9 @@ def test_functions_and_kernels_of_scikit_learn_are_kernels_also_beside_words() -
     assert mv.MKLClassifier(wide).fit(X, y).score(X, y) > 0.6
     with pytest.raises(KernelError, match="lambda could not be computed between tables of points"):
         mv.MKLClassifier(lambda left, right: float(left @ right)).fit(X, y)
-    with pytest.raises(KernelError, match="lambda is not symmetric"):
-        mv.MKLClassifier(lambda left, right: left @ right.T + right[:, 0]).fit(X, y)
-    with pytest.raises(KernelError, match="lambda on all has a negative trace"):
-        mv.MKLClassifier(lambda left, right: -(left @ right.T)).fit(X, y)
+    for few in (X, np.round(X)):  # the latter has few different values, and factors
+        with pytest.raises(KernelError, match=r"lambda is not positive semidefinite: among .* has the eigenvalue"):
+            mv.MKLClassifier(lambda left, right: -(left @ right.T)).fit(few, y)
     single = np.random.default_rng(1).normal(size=(300, 20))  # whose products are rounded to single precision
     mv.KernelBank.build(single, lambda left, right: left.astype("f4") @ right.astype("f4").T)
     assert mv.FunctionKernel(function=partial(rbf_kernel, gamma=2.0)).describe(1.0) == "rbf_kernel"
@@ -717,11 +718,32 @@ def test_the_best_estimator_of_a_search_is_the_one_fitted_at_its_values() -> Non
     np.testing.assert_array_equal(refit.weights_, best.weights_)
 
 
-@pytest.mark.parametrize("bank", [mv.KernelBank, mv.NystromBank, mv.ProductBank])
+@pytest.mark.parametrize("rows", [False, True])
+def test_functions_that_are_no_kernels_are_refused_however_a_bank_keeps_them(rows: bool) -> None:
+    points = np.random.default_rng(0).integers(0, 3, size=(40, 1)).astype(float)
+    for X in (points, points + np.random.default_rng(1).normal(size=points.shape)):
+        with pytest.raises(KernelError, match="lambda is not symmetric"):
+            mv.KernelBank.build(X, lambda left, right: left @ right.T + right[:, 0], rows=rows)
+        with pytest.raises(KernelError, match="lambda is not a function of two points"):
+            mv.KernelBank.build(X, lambda left, right: (left - left.mean()) @ (right - right.mean()).T, rows=rows)
+
+
+@pytest.mark.parametrize("bank", [mv.KernelBank, mv.NystromBank, mv.ProductBank, mv.ParametricBank])
 def test_banks_know_the_columns_of_a_table_by_name(bank: Any) -> None:
     X = pd.DataFrame(data()[0][:, :3], columns=["age", "sex", "weight"])
-    families = [] if bank is mv.ProductBank else [[mv.Gaussian(widths=[1.0], on=["sex"])]]
-    assert any("sex" in name for name in bank.build(X, *families).names)
+    tables: list[Any] = [X, pytest.importorskip("pyarrow").Table.from_pandas(X)]
+    families: list[Any] = []
+    if bank is mv.ParametricBank:
+        families = [mv.LearnedGaussian()]
+    elif bank is not mv.ProductBank:
+        families = [[mv.Gaussian(widths=[1.0], on=["sex"]), mv.Linear(on=["age"])]]
+    for table in tables:
+        built = bank.build(table, *families)
+        assert any("sex" in name for name in built.names)
+        weights = np.ones(len(built))
+        np.testing.assert_array_equal(built.cross(X).combine(weights), built.cross(X.to_numpy()).combine(weights))
+        with pytest.raises(KernelError, match="have the columns weight, sex, age, where the samples have age, sex, w"):
+            built.cross(X[["weight", "sex", "age"]])
     assert "x1" in mv.KernelBank.build(X.to_numpy(), [mv.Gaussian(widths=[1.0], on="each")]).names[0]
 
 

@@ -1,6 +1,7 @@
 """Weights of samples: w of one sample is that sample w times, twice the weights are twice C, and zero leaves it out."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -40,7 +41,7 @@ def given(grams: Array) -> KernelBank:
     return KernelBank.from_grams(grams, normalize="none")
 
 
-def weighted(loss: Loss, weights: Array, regularizer: Regularizer | None = None) -> mv.Problem:
+def weighted(loss: Loss, weights: Any, regularizer: Regularizer | None = None) -> mv.Problem:
     return mv.Problem(given(TINY_GRAMS), targets_of(loss), loss, regularizer or mv.Simplex(), weights)
 
 
@@ -121,9 +122,14 @@ def test_equal_weights_are_another_c_and_weights_of_one_are_none() -> None:
     assert tripled.objective.min() == pytest.approx(
         solve(weighted(mv.Hinge(6.0), np.ones(N)), "level", gap=1e-8).objective.min(), rel=1e-8
     )
-    plain = weighted(loss, np.ones(N))
-    assert plain.sample_weight is None
-    assert plain.loss.sample_weight is None
+    for ones in (np.ones(N), 1):
+        plain = weighted(loss, ones)
+        assert plain.sample_weight is None
+        assert plain.loss.sample_weight is None
+    same = mv.MKLClassifier("gauss:1").fit(np.eye(4), [0, 1, 0, 1], sample_weight=3.0)
+    np.testing.assert_array_equal(
+        same.dual_coef_, mv.MKLClassifier("gauss:1", C=3.0).fit(np.eye(4), [0, 1, 0, 1]).dual_coef_
+    )
 
 
 @pytest.mark.parametrize("bias", [0.0, 2.0])

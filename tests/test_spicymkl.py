@@ -1,6 +1,7 @@
 """SpicyMKL: smooth inner problems whose derivatives are right, and certified iterates that reach the conic optimum."""
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from mklviz.engine import solve
 from mklviz.inner.conjugates import conjugate_of, into_box
 from mklviz.kernels import Gaussian, KernelBank, Polynomial
 from mklviz.problem import Loss, Regularizer
+from mklviz.problem.losses import loss_families
 from mklviz.solvers._spicy_newton import InnerProblem
 from mklviz.solvers._spicy_norms import envelope_of
 from mklviz.solvers.spicymkl import SpicyMkl, _SpicyRun
@@ -296,3 +298,12 @@ def test_where_no_method_is_known_for_the_svm_it_ends_as_it_did() -> None:
     steps = list(itertools.takewhile(lambda step: step.end is None, (path.step() for _ in range(60))))
     assert len(steps) < 60
     assert all(np.isnan(step.facts.svm_tolerance) for step in steps)
+
+
+@pytest.mark.parametrize("name", ["squared", "epsilon-insensitive"])
+def test_the_mean_of_targets_is_the_bias_however_large_it_is(name: str) -> None:
+    posed = tiny_problem(loss_families()[name](2.0), mv.Simplex())
+    far = replace(posed, y=posed.y + 1e9)
+    a, b = (solve(problem, "spicymkl", gap=1e-5) for problem in (posed, far))
+    assert b.status == "converged"
+    assert b.best.objective == pytest.approx(a.best.objective, rel=1e-4)

@@ -263,8 +263,9 @@ def test_features_whose_squares_overflow_are_refused_in_a_sentence(name: str) ->
 @pytest.mark.parametrize("loss", [mv.Squared(), mv.EpsilonInsensitive()])
 def test_targets_whose_squares_overflow_are_refused_in_a_sentence(loss: Any) -> None:
     bank = mv.paper_bank(blobs(20, seed=0)[0])
-    with pytest.raises(MklvizError, match=r"Targets reach 1e\+200, whose squares are no numbers: use another unit"):
-        solve(mv.Problem(bank, np.where(LABELS > 0, 1e200, -3e150), loss))
+    for large, small in ((1e200, -3e150), (1e-200, 0.0)):
+        with pytest.raises(MklvizError, match=rf"Targets reach {large:.2g}".replace("+", r"\+") + ".*use another unit"):
+            solve(mv.Problem(bank, np.where(LABELS > 0, large, small), loss))
 
 
 @pytest.mark.parametrize(

@@ -199,6 +199,8 @@ def _loaded(where: str) -> ModuleType:
     file = Path(where)
     if file.suffix == ".py" and not file.is_file():
         raise ContractError(f"There is no file {where}.")
+    if file.suffix != ".py" and file.is_file():
+        raise ContractError(f"{where} is no Python file, such as my_solver.py, and no module, such as my_package.idle.")
     try:
         return _from_file(file) if file.suffix == ".py" else importlib.import_module(where)
     except (Exception, SystemExit) as error:

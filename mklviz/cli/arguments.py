@@ -169,6 +169,8 @@ def check_output(file: Path, flag: str = "", *endings: str) -> None:
     """Refuse a file to write where there is no folder for it, or that ends otherwise than `flag` writes it."""
     if endings and file.suffix.lower() not in endings:
         raise MklvizError(f"{flag} writes a file that ends in {' or '.join(endings)}, not {file.name}.")
+    if file.is_dir():
+        raise MklvizError(f"{file} is a folder: name the file to write.")
     if not file.absolute().parent.is_dir():
         raise MklvizError(f"There is no folder {file.absolute().parent} to write {file.name} into.")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from mklviz._version import __version__
 from mklviz.cli.arguments import (
@@ -47,6 +47,10 @@ FACTORS_THERE = (
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(BAD_INPUT, f"{self.prog}: {one_line(message)} (see: {self.prog} --help)\n")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # of a command: its help lists the rest
+        parsed, left = super().parse_known_args(args, namespace)
+        return (parsed, left) if not left else self.error(f"unrecognized arguments: {' '.join(left)}")
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -376,7 +380,12 @@ def _add_model(what: Callable[..., object], kernels: str, C: str) -> None:
 
 def _add_solving(parser: argparse.ArgumentParser, solvers: str, text: str) -> None:
     how = parser.add_argument_group("how to solve it").add_argument
-    how(solvers, dest="solvers", metavar="NAMES" if solvers == "--solvers" else "NAME", help=text)
+    how(
+        *dict.fromkeys((solvers, "--solver")),
+        dest="solvers",
+        metavar="NAMES" if solvers == "--solvers" else "NAME",
+        help=text,
+    )
     how("--solver-option", action="append", default=[], metavar="SOLVER.OPTION=VALUE", help="may be repeated")
     how("--gap", help="relative duality gap to stop at, or none (default: 0.01)")
     how(

@@ -22,7 +22,7 @@ from mklviz.kernels.evaluation.checks import (
     MEMORY_LIMIT,
     check_memory,
     check_normalization,
-    checked_counts,
+    checked_weights,
     feature_labels,
     own_points,
     read_families,
@@ -32,7 +32,7 @@ from mklviz.kernels.evaluation.checks import (
 from mklviz.kernels.evaluation.grams import Grams, check_precision, open_files, take_grams, take_there
 from mklviz.kernels.evaluation.specs import Given, KernelSpec, Names, Picked, Specs, of_distances
 from mklviz.kernels.families import Gaussian, KernelFamily, Polynomial
-from mklviz.kernels.interface import Access, Kind
+from mklviz.kernels.interface import Access, Kind, in_order, of_table
 from mklviz.kernels.part import CrossBank, KernelPart
 from mklviz.kernels.storage.cluster import client_for
 from mklviz.kernels.storage.disk import dask_array, is_dask
@@ -241,11 +241,11 @@ class KernelBank:
         names = feature_labels(feature_names, points.shape[1], X)
         planned = plan(len(points), points.shape[1], families, max_bytes, names, precision, rows)
         refuse_if_too_large(planned.m, len(points), planned.size, max_bytes)
-        counts = checked_counts(sample_weight, len(points))
+        counts = checked_weights(sample_weight, len(points))
         builder = Builder(points, families, planned, normalize, names, max_bytes, progress, counts)
         blocks = builder.build()
         parts = blocks, builder.specs, len(points), normalize, points, builder.scales
-        return cls(*parts, cache_mb=cache_mb, rows=planned.by_rows)
+        return of_table(cls(*parts, cache_mb=cache_mb, rows=planned.by_rows), X)
 
     @classmethod
     def from_grams(
@@ -534,7 +534,7 @@ class KernelBank:
 
     def cross(self, X_new: ArrayLike) -> CrossBank:
         """Return the kernels between new points (n_new, d), or Gram matrices (m, n_new, n), and the bank's samples."""
-        return self.part().cross(X_new)
+        return self.part().cross(in_order(X_new, self))
 
 
 def paper_families() -> list[KernelFamily]:

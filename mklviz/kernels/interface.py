@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any, Literal, Protocol, TypeGuard, runtime_checkable
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, Protocol, TypeGuard, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,10 @@ from mklviz.context.cancelling import checkpoint
 from mklviz.datasets import GramFiles
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.limits import LIMITS
+from mklviz.quoting import listed
 from mklviz.typing import Array, Indices, Single
+
+T = TypeVar("T")
 
 # Kernels between new points and samples of a bank, K_d(x, x_i) = sum_k d_k K_k(x, x_i), scaled as the bank's own.
 #
@@ -87,6 +90,31 @@ def refuse_masked(values: object, what: str) -> None:
             f"{what} has {count:,} masked {'entry' if count == 1 else 'entries'}, whose values are missing: fill them"
             " in, or leave out the samples or features they belong to."
         )
+
+
+def column_names(X: object) -> tuple[str, ...] | None:
+    """Return what the columns of a table of pandas, polars or Arrow are called; None of arrays and numbered ones."""
+    for names in (getattr(X, "columns", None), getattr(getattr(X, "schema", None), "names", None)):
+        if isinstance(names, Iterable) and all(isinstance(name, str) for name in names):
+            return tuple(names)
+    return None
+
+
+def of_table(bank: T, X: object) -> T:
+    """Return the bank, with which `in_order` then compares new points."""
+    vars(bank)["table_columns"] = column_names(X)
+    return bank
+
+
+def in_order(new: Any, bank: object) -> Any:
+    """Return new points, or raise `KernelError` if they are a table whose columns are not those of the samples."""
+    given, names = column_names(new), vars(bank).get("table_columns")
+    if given and names and given != names:
+        raise KernelError(
+            f"New points have the columns {listed(given)}, where the samples have {listed(names)}, in this order: take"
+            " those columns, as in X_new[names]."
+        )
+    return new
 
 
 def check_columns(new: Array, width: int) -> None:

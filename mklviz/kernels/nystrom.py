@@ -30,14 +30,14 @@ from mklviz.kernels.evaluation.checks import (
     check_memory,
     check_normalization,
     check_points,
-    checked_counts,
+    checked_weights,
     feature_labels,
     read_families,
     refuse_if_too_large,
 )
 from mklviz.kernels.evaluation.nystrom import CHOICES, Accuracy, FeatureMaps, NystromBuilder, check_landmarks
 from mklviz.kernels.families import Gaussian, KernelFamily
-from mklviz.kernels.interface import Access, Cross, Kind, check_columns, numbers
+from mklviz.kernels.interface import Access, Cross, Kind, check_columns, in_order, numbers, of_table
 from mklviz.kernels.storage.cluster import ClusterFactors, blocks_of, client_for
 from mklviz.kernels.storage.disk import Folder, check_room, dask_table, is_dask, mapped_points, on_disk
 from mklviz.kernels.storage.passes import PIECE, Factors, added, decisions, each, pieces, projections, runs_of
@@ -254,11 +254,11 @@ class NystromBank:
         away = size > max_bytes or client is not None
         if away and client is None:
             check_room(size, what, folder)
-        scaling = normalize, checked_counts(sample_weight, len(points))
+        scaling = normalize, checked_weights(sample_weight, len(points))
         builder = NystromBuilder(points, families, labels, *scaling, landmarks, choice, seed, max_bytes, progress)
         there = X if is_dask(X) else points
         built = builder.build(away, folder) if client is None else builder.build_there(client, there)
-        return cls(builder.maps, *built, approximation)
+        return of_table(cls(builder.maps, *built, approximation), named)
 
     def narrowed(self) -> NystromBank:
         """Return the same bank with factors in single precision, as large ones are kept."""
@@ -360,7 +360,7 @@ class NystromBank:
 
     def cross(self, X_new: ArrayLike) -> NystromCross:
         """Return the kernels between new points (n_new, d) and the bank's samples."""
-        return self.part().cross(X_new)
+        return self.part().cross(in_order(X_new, self))
 
 
 @dataclass(frozen=True)

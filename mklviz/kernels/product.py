@@ -35,7 +35,7 @@ from mklviz.kernels.evaluation.distances import (
     group_names,
     membership,
 )
-from mklviz.kernels.interface import Access, Cross, Kind, numbers
+from mklviz.kernels.interface import Access, Cross, Kind, in_order, numbers, of_table
 from mklviz.kernels.storage.packed import PackedBlock
 from mklviz.kernels.storage.rows import CACHE_MB, ComputedRows, SumRows, by_rows, check_cache, refuse_matrix
 from mklviz.kernels.storage.triangles import packed_length
@@ -146,7 +146,7 @@ class ProductBank:
         labels = feature_labels(feature_names, width, X)
         cls.check_size(n, width, max_bytes)
         distances = FeatureDistances(points, membership(groups, width))
-        return cls(distances, group_names(groups, labels), n, cache_mb)
+        return of_table(cls(distances, group_names(groups, labels), n, cache_mb), X)
 
     @classmethod
     def from_distances(
@@ -234,7 +234,7 @@ class ProductBank:
 
     def cross(self, X_new: ArrayLike) -> ProductCross:
         """Return the kernel between new points (n_new, d), or distances (m, n_new, n), and the bank's samples."""
-        return self.part().cross(X_new)
+        return self.part().cross(in_order(X_new, self))
 
 
 @dataclass(frozen=True)

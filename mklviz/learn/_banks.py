@@ -15,6 +15,7 @@ from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels import Bank, KernelBank, KernelFamily, Nystrom, NystromBank
 from mklviz.kernels.evaluation.builder import Progress
 from mklviz.kernels.evaluation.checks import read_families
+from mklviz.kernels.evaluation.specs import check_repair
 from mklviz.typing import Array
 
 AUTO, PRECOMPUTED = "auto", "precomputed"
@@ -111,6 +112,7 @@ def build_bank(
         grams, called = kernel_values(X, len(X)), _kernels_of(names, len(X))
         bank = KernelBank.from_grams(grams, called, normalize, sample_weight=weights, repair=repair)
         return bank, bank.notes
+    check_repair(repair)
     families = read_families(kernels)
     chosen, why = _approximation(approximation, X, families, names)
     if chosen is None:

@@ -19,6 +19,7 @@ from mklviz.engine import make_solver, recommend, solve
 from mklviz.errors import KernelError, ProblemError
 from mklviz.inner.choice import is_solved
 from mklviz.kernels import Bank, KernelFamily, Nystrom
+from mklviz.kernels.evaluation.checks import checked_weights
 from mklviz.kernels.interface import Access, dense, refuse_masked
 from mklviz.kernels.storage.disk import dask_table, is_dask
 from mklviz.learn._banks import (
@@ -35,7 +36,6 @@ from mklviz.learn._function import Function, from_plain, learned, to_plain
 from mklviz.learn._progress import Report, warn
 from mklviz.numbers import is_whole
 from mklviz.problem import Loss, OneAgainstAllHinge, Problem, Regularizer
-from mklviz.problem.problem import checked_weights
 from mklviz.quoting import table
 from mklviz.recipe.words import read_loss, read_regularizer, read_solvers
 from mklviz.record import Trace

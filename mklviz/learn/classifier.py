@@ -196,6 +196,8 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         """Return the loss for as many classes as there are, or say which could follow."""
         count = len(self.classes_)
         loss = self._loss("hinge" if count == 2 else "multiclass-hinge", C)
+        if loss.one_class:
+            raise ProblemError(f'The {loss.label} loss tells no classes apart: leave loss="auto", or take MKLOneClass.')
         if loss.multiclass and count == 2:
             raise ProblemError(f"There are two classes, but the {loss.label} loss is for more: choose the hinge loss.")
         if not loss.multiclass and count > 2:

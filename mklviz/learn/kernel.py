@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
-from sklearn.utils.validation import _check_feature_names
 
 from mklviz.kernels.evaluation.checks import check_points
+from mklviz.kernels.interface import in_order
 from mklviz.learn._banks import kernel_values
 from mklviz.learn._function import Function
 from mklviz.typing import Array
@@ -25,8 +25,7 @@ class LearnedKernel(Kernel):
     """
 
     def __init__(self, function: Function, names: tuple[str, ...] | None = None) -> None:
-        self.function, self.names = function, names
-        self.feature_names_in_ = None if names is None else np.array(names, dtype=object)  # as scikit-learn asks for it
+        self.function, self.names, self.table_columns = function, names, names
 
     def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
         """Return the kernel between the rows of `X` and those of `Y`, and its gradient in no parameters if asked."""
@@ -40,9 +39,7 @@ class LearnedKernel(Kernel):
 
     def _points(self, X: Any) -> Array:
         """Return points as an array; methods that take kernels give arrays, which have no names to compare."""
-        if hasattr(X, "columns"):
-            _check_feature_names(self, X, reset=False)
-        return check_points(X)
+        return check_points(in_order(X, self))
 
     def diag(self, X: Any) -> Array:
         """Return the kernel of each row of `X` with itself."""

@@ -21,12 +21,12 @@ lower bound and the gap are nan. They are as well where r* is not known, as of a
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mklviz.errors import ProblemError, UnsupportedProblem
+from mklviz.kernels.evaluation.checks import checked_weights
 from mklviz.kernels.interface import Bank, Cross, numbers, refuse_masked
 from mklviz.lazy import cached_property, words
 from mklviz.problem.losses import Hinge, Loss
@@ -276,32 +276,6 @@ def _weighted(problem: Problem) -> tuple[str, str]:
     if problem.bank.kind == "parametric":
         return "parameters", f"{problem.m:,}, of a kernel"
     return "kernels", f"{problem.m:,}" if problem.bank.kind == "sum" else f"{problem.m:,}, multiplied"
-
-
-def checked_weights(given: Any, n: int) -> Array | None:
-    """Return the weights of n samples, (n,), None where they all are 1; or raise `ProblemError`."""
-    if given is None:
-        return None
-    refuse_masked(given, "sample_weight")
-    try:
-        weights = np.array(numbers(given, "sample_weight"))
-    except ProblemError:
-        raise ProblemError("sample_weight must be numbers, one for each sample; it holds something else.") from None
-    if weights.shape != (n,):
-        raise ProblemError(
-            f"sample_weight must hold one number for each of the {n} samples, but an array of shape {weights.shape}"
-            " was given."
-        )
-    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0.0)))
-    if len(wrong):
-        raise ProblemError(
-            f"Weights of samples must be finite numbers not below zero, but that of sample {wrong[0]} is"
-            f" {weights[wrong[0]]:g}."
-        )
-    if not weights.any():
-        raise ProblemError("All samples have weight zero, so there is nothing to learn from: give some of them weight.")
-    weights.setflags(write=False)
-    return None if (weights == 1.0).all() else weights
 
 
 def balanced_classes(y: Array) -> Array:

@@ -143,6 +143,7 @@ class Builder:
     ) -> None:
         """Add the kernels of a family on one subset, for each parameter with its description."""
         points = np.ascontiguousarray(self.points[:, list(columns)])
+        family.check(points)
         base: Array | None = None  # formed only where a kernel turns out to have full rank
         most = max(min(len(points) // 3, MAX_RANK), 1)
         distinct = self._distinct(columns, most) if factorise else None

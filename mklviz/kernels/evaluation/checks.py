@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklviz.errors import BankTooLarge, KernelError
+from mklviz.errors import BankTooLarge, KernelError, ProblemError
 from mklviz.kernels.families import FunctionKernel, KernelFamily
-from mklviz.kernels.interface import Bank, numbers
+from mklviz.kernels.interface import Bank, column_names, numbers, refuse_masked
 from mklviz.lazy import words
 from mklviz.limits import LIMITS
 from mklviz.numbers import is_number
@@ -21,10 +21,8 @@ MOST = 1e150  # of a feature: the squares of differences between larger ones ove
 
 
 def feature_labels(labels: Sequence[str] | None, n_features: int, X: object = None) -> list[str]:
-    """Return the features' names: of the columns of `X`, a DataFrame, or x1, x2, ... where none are given."""
-    columns = getattr(X, "columns", None)
-    if labels is None and columns is not None and all(isinstance(name, str) for name in columns):
-        labels = columns
+    """Return the features' names: of the columns of `X`, a table, or x1, x2, ... where none are given."""
+    labels = column_names(X) if labels is None else labels
     if labels is not None and not isinstance(labels, Iterable):
         raise KernelError(f"Feature names are given as a list, but {labels!r:.80} was given.")
     names = [f"x{j + 1}" for j in range(n_features)] if labels is None else [str(name) for name in labels]
@@ -59,7 +57,10 @@ def read_families(kernels: Any) -> tuple[KernelFamily, ...]:
     listed = kernels if isinstance(kernels, Iterable) and not isinstance(kernels, str) else (kernels,)
     families = tuple(family for entry in listed for family in _read(entry))
     if not all(isinstance(family, KernelFamily) for family in families):
-        raise KernelError(f"Kernels are given as a list of families, such as [Gaussian()], not as {kernels!r:.80}.")
+        raise KernelError(
+            'Kernels are given in words, "gauss:1 linear", as families, such as Gaussian(), as functions k(X, Z), or in'
+            f" a list of these, not as {kernels!r:.80}."
+        )
     if not families:
         raise KernelError("No kernels were asked for: add at least one kernel family.")
     return families
@@ -155,16 +156,33 @@ def check_normalization(normalize: str) -> None:
         raise KernelError(f'normalize="{normalize}" is not known: use {known} or "none".')
 
 
-def checked_counts(sample_weight: ArrayLike | None, n: int) -> Array | None:
-    """Return how often each of n samples counts, (n,), None where all count once, or raise `KernelError`."""
-    if sample_weight is None:
+def checked_weights(given: Any, n: int) -> Array | None:
+    """Return the weights of n samples, (n,), None if all are 1; one number is for all; or raise `ProblemError`."""
+    if given is None:
         return None
-    counts = np.asarray(sample_weight, dtype=np.float64)
-    if counts.shape != (n,) or not (np.isfinite(counts) & (counts >= 0.0)).all() or not counts.any():
-        raise KernelError(
-            f"sample_weight must hold a finite number for each of the {n} samples, none below zero and some above."
+    refuse_masked(given, "sample_weight")
+    try:
+        weights = np.array(numbers(given, "sample_weight"))
+        weights = np.full(n, weights) if weights.ndim == 0 else weights
+    except ProblemError:
+        raise ProblemError(
+            "sample_weight must be numbers, one for each sample or one for all; it holds something else."
+        ) from None
+    if weights.shape != (n,):
+        raise ProblemError(
+            f"sample_weight must hold one number for each of the {n} samples, but an array of shape {weights.shape}"
+            " was given."
         )
-    return counts
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0.0)))
+    if len(wrong):
+        raise ProblemError(
+            f"Weights of samples must be finite numbers not below zero, but that of sample {wrong[0]} is"
+            f" {weights[wrong[0]]:g}."
+        )
+    if not weights.any():
+        raise ProblemError("All samples have weight zero, so there is nothing to learn from: give some of them weight.")
+    weights.setflags(write=False)
+    return None if (weights == 1.0).all() else weights
 
 
 def sample_scales(diagonal: Array, normalize: str, name: str, counts: Array | None = None, first: int = 0) -> Array:

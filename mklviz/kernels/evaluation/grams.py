@@ -20,7 +20,7 @@ from mklviz.compiled import njit
 from mklviz.context.blas import one_blas_thread
 from mklviz.context.cancelling import checkpoint
 from mklviz.errors import KernelError
-from mklviz.kernels.evaluation.checks import checked_counts, refuse_if_too_large, sample_scales
+from mklviz.kernels.evaluation.checks import checked_weights, refuse_if_too_large, sample_scales
 from mklviz.kernels.evaluation.specs import MOST_REPAIRED, ROUNDING, Mended, Repair, check_repair, indefinite
 from mklviz.kernels.interface import numbers, refuse_masked
 from mklviz.kernels.storage.cluster import OnWorkers, begun
@@ -241,7 +241,7 @@ def take_grams(
     m, n = len(grams), shape[-1] if shape else 1
     dtype = _kept_as(grams, n, max_bytes, precision)
     packed = np.empty((m if dtype else 0, packed_length(n)), dtype=dtype)
-    counts = checked_counts(sample_weight, n)
+    counts = checked_weights(sample_weight, n)
     scales, mapped, notes, repairs, mended = [], [], [], [], Mended(m, repair)
     for k, (gram, label) in enumerate(zip(grams, labels, strict=True)):
         matrix = _entries(gram) if dtype else _on_disk(gram, label)

@@ -211,6 +211,7 @@ def pivoted_root(kernel: Array) -> tuple[Indices, Array]:
 
 def roots_on(family: KernelFamily, name: str, columns: Sequence[int], landmarks: Array, start: int) -> tuple[Root, ...]:
     """Return the roots of the family's kernels on these features, their coordinates beginning at column `start`."""
+    family.check(landmarks)
     base, roots = family.base(landmarks, landmarks), []
     for value in family.values():
         spec = KernelSpec(f"{family.describe(value)} on {name}", family, value, tuple(columns))

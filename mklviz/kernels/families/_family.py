@@ -17,7 +17,8 @@ from mklviz.typing import Array
 
 Columns = tuple[int, ...]
 
-ASYMMETRY = 1e-4  # of the largest value, above what single precision rounds
+ERROR = 1e-4  # of the largest value, above what single precision rounds
+CHECKED = 256  # samples among which a function is seen to be a kernel
 LARGEST_SUBSET = 8  # features in a random subset
 MOST_SUBSETS = 1_000_000
 _GRAMMAR = (
@@ -145,6 +146,9 @@ class KernelFamily:
         if self.parameter:
             raise NotImplementedError
         return base
+
+    def check(self, points: Array) -> None:
+        """Raise `KernelError` if, at these points, this is no kernel, as functions that people give may be."""
 
     def from_distances(self, distances: Array) -> Array:
         """Return the base that given distances make, for families that are functions of a distance."""
@@ -295,10 +299,23 @@ class FunctionKernel(KernelFamily):
                 f"The kernel {self.describe(1.0)} must return ({len(left)}, {len(right)}) finite numbers for so many"
                 f" points; it returned an array of shape {values.shape}."
             )
-        few = values[:256, :256]
-        if left is right and np.abs(few - few.T).max(initial=0.0) > ASYMMETRY * np.abs(few).max(initial=0.0):
-            raise KernelError(f"The kernel {self.describe(1.0)} is not symmetric: k(X, Z) must be k(Z, X) transposed.")
         return values
+
+    def check(self, points: Array) -> None:
+        few = points[np.linspace(0, len(points) - 1, min(len(points), CHECKED)).astype(np.intp)]
+        K, alone = self.base(few, few), self.base(few[::2], few)
+        most, fault = ERROR * float(np.abs(K).max()), ""
+        if np.abs(K - K.T).max() > most:
+            fault = "symmetric: k(X, Z) must be k(Z, X) transposed."
+        elif np.abs(K[::2] - alone).max() > most:
+            fault = "a function of two points: its values change with the other points it is called with."
+        elif (least := float(np.linalg.eigvalsh(K)[0])) < -max(most, ERROR * float(np.trace(K))):
+            fault = (
+                f"positive semidefinite: among {len(few)} of the samples it has the eigenvalue {least:.3g}. Take"
+                ' another kernel, or repair its matrix: KernelBank.from_grams([k(X, X)], repair="clip").'
+            )
+        if fault:
+            raise KernelError(f"The kernel {self.describe(1.0)} is not {fault}")
 
     def describe(self, value: float) -> str:
         function = getattr(self.function, "func", self.function)  # of functools.partial, whose text is an address

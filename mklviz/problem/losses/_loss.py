@@ -29,7 +29,8 @@ ON_KINK = 1e-9  # distance from a kink, relative to the largest residual, below 
 LEAST_C, MOST_C = 1e-30, 1e30  # beyond, squares and products of what is computed may overflow
 FEASIBLE = 1e-9  # share of its own bound by which a dual variable may leave it, of their sizes by which the sum is off
 SUMMED = 1e-15  # share of the largest dual variable that is rounding of its sums
-MOST = 1e150  # of a target: squares of larger ones overflow
+MOST = 1e50  # of a target: solvers compute with powers of it
+LEAST = 1e-50  # between targets, likewise
 SAME = 1e-12  # difference of sums of weights, relative to all, that rounding may make
 
 
@@ -225,8 +226,14 @@ class Loss(ABC):
         With losses for numbers they are in proportion to the targets, such as those of the function zero.
         """
         if self.regression:
-            return np.asarray(self.cost * (y - np.average(y, weights=self.sample_weight) if self.bias else y.copy()))
+            return np.asarray(self.cost * self.centred(y))
         return self.C * filled(y > 0.0, self.bias, self.sample_weight)
+
+    def centred(self, y: Array) -> Array:
+        """Return targets without their mean where there is a bias; rounding of a large one leaves another."""
+        for _ in range(2 if self.bias else 0):
+            y = y - np.average(y, weights=self.sample_weight)
+        return y
 
     def box_program(self, y: Array) -> tuple[Array, Array]:
         """Return linear terms and signs of the variables b of the dual, where it is a quadratic program over a box.
@@ -271,10 +278,11 @@ def check_numbers(y: Array, loss: str) -> None:
     """Raise `ProblemError` unless `y` holds finite numbers, not all equal."""
     if not np.isfinite(y).all():
         raise ProblemError(f"The {loss} loss needs finite targets, but {int((~np.isfinite(y)).sum())} are nan or inf.")
-    if np.abs(y).max() > MOST:
-        raise ProblemError(f"Targets reach {np.abs(y).max():.2g}, whose squares are no numbers: use another unit.")
-    if np.ptp(y) == 0.0:
+    if (y == y[0]).all():
         raise ProblemError(f"All targets are {y[0]:g}: there is nothing for the {loss} loss to fit.")
+    if np.abs(y).max() > MOST or np.ptp(y) < LEAST:
+        reach = f"reach {np.abs(y).max():.2g} and differ by {np.ptp(y):.2g}"
+        raise ProblemError(f"Targets {reach}, whose squares are hardly numbers: use another unit.")
 
 
 def filled(positive: Flags, balanced: bool, weights: Array | None = None) -> Array:

@@ -146,7 +146,7 @@ class EpsilonInsensitive(Loss):
 
     def full_dual(self, y: Array) -> Array:
         """Return signed dual variables in proportion to the targets, the largest of size C where all count alike."""
-        signed = y - np.average(y, weights=self.sample_weight) if self.bias else y.copy()
+        signed = self.centred(y)
         signed = signed / np.abs(signed).max()
         return np.asarray(self.cost * signed)
 
