@@ -137,7 +137,7 @@ class Level(Solver):
     paper = "Xu, Jin, King, Lyu, An Extended Level Method for Efficient Multiple Kernel Learning, NIPS 2008"
 
     lam = param.Number(
-        default=0.9,
+        default=0.8,
         bounds=(0.0, 1.0),
         softbounds=(0.0, 0.99),
         step=0.01,

@@ -160,18 +160,18 @@ LAID_OUT_ANEW = "(slider) => { slider.style.display = 'none'; slider.offsetWidth
 def test_a_knob_draws_its_curve_before_the_one_that_was_there_and_follows_the_mouse(raced: App) -> None:
     app = raced
     app.page.get_by_role("tab", name="Knobs").click()
-    app.until(lambda: "λ = 0.9" in table(app, "knob-gap-lines").get("label", []), "the curve of the first position")
+    app.until(lambda: "λ = 0.8" in table(app, "knob-gap-lines").get("label", []), "the curve of the first position")
     app.until(lambda: app.page.locator(".bk-Canvas:visible").count() == 2, "both figures")
     first = table(app, "knob-gap-lines")
     slider = app.page.get_by_role("slider", name="λ")
-    app.until(lambda: slider.get_attribute("aria-valuetext") == "0.9", "the words of the first position")
+    app.until(lambda: slider.get_attribute("aria-valuetext") == "0.8", "the words of the first position")
     slider.fill("5")
     app.until(lambda: "λ = 0.5" in table(app, "knob-gap-lines")["label"], "the curve of the second position")
     second = table(app, "knob-gap-lines")
-    assert second["label"] == ["λ = 0.9", "λ = 0.5", "SILP"]
-    assert second["ys"][0] == first["ys"][first["label"].index("λ = 0.9")]
+    assert second["label"] == ["λ = 0.8", "λ = 0.5", "SILP"]
+    assert second["ys"][0] == first["ys"][first["label"].index("λ = 0.8")]
     assert second["alpha"][0] < second["alpha"][1]
-    app.page.get_by_text(re.compile(r"^λ = 0\.5: \d+ SVM solves to a gap of .* Before, at λ = 0\.9: \d+")).wait_for()
+    app.page.get_by_text(re.compile(r"^λ = 0\.5: \d+ SVM solves to a gap of .* Before, at λ = 0\.8: \d+")).wait_for()
     app.until(lambda: (bars := table(app, "knob-weights-bars"))["before"] != bars["weight"], "bars of before")
     app.screenshot("knobs-1280")
 

@@ -164,13 +164,13 @@ def test_a_laboratory_is_drawn_anew_at_every_position_of_its_knob(chromium: Any,
         return [str(row.locator("td").nth(column).inner_text()) for column in (2, 5)]
 
     slider, row = opened.get_by_role("slider", name="Level's λ"), opened.locator("tbody tr").nth(1)
-    assert slider.get_attribute("aria-valuetext") == "λ = 0.9"
+    assert slider.get_attribute("aria-valuetext") == "λ = 0.8"
     for position, place in enumerate(places):
         slider.fill(str(position))
         trace = place["level"]
         told = [f"{trace.final.svm_solves}", f"{100 * trace.gap[-1]:.2f} %"]
         until(opened, lambda told=told: cells() == told, f"the numbers of position {position}")
         if position == 0:
-            assert opened.locator(".plot").first.locator("path[style*='opacity: 0.35']").count() == 1  # of 0.9, before
+            assert opened.locator(".plot").first.locator("path[style*='opacity: 0.35']").count() == 1  # of 0.8, before
     assert (asked, errors) == ([path.as_uri()], [])
     opened.close()

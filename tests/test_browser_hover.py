@@ -64,7 +64,7 @@ def no_value_before_a_branch(app: App) -> None:
 
 
 FIGURES = {
-    "Knobs": ("knob-gap", "SVM solves", {"λ = 0.9", "SILP"}, "knob-weights"),
+    "Knobs": ("knob-gap", "SVM solves", {"λ = 0.8", "SILP"}, "knob-weights"),
     "Stopping": ("stop-seen", "iteration", {"SILP", "Level", "SPG"}, "stop-weights"),
     "Your mix": ("mix-above", "step", {"SILP", "Level", "SPG", "Your mix"}, None),
 }

@@ -45,10 +45,10 @@ def settled(tab: Knobs) -> bool:
 def test_a_position_is_solved_and_drawn_with_the_one_before_behind_it() -> None:
     _, tab = opened()
     until(tab, lambda: settled(tab))
-    assert tab.slider.names[tab.slider.value] == "0.9"
-    direct = mv.solve(race().problem, "level", gap=GOAL, lam=0.9)
+    assert tab.slider.names[tab.slider.value] == "0.8"
+    direct = mv.solve(race().problem, "level", gap=GOAL, lam=0.8)
     assert tab.now.trace.final.svm_solves == direct.final.svm_solves
-    assert list(tab.gaps.tables["lines"]["label"]) == ["λ = 0.9", "SILP"]
+    assert list(tab.gaps.tables["lines"]["label"]) == ["λ = 0.8", "SILP"]
     words = " ".join(str(pane.object) for pane in tab.root.select(pn.pane.HTML))
     assert all(f"{name}</span>" in words for name in ("Level", "SILP"))  # in the legend
     assert tab.gaps.tables["lines"]["xs"][0] == list(map(float, direct.svm_solves))
@@ -56,7 +56,7 @@ def test_a_position_is_solved_and_drawn_with_the_one_before_behind_it() -> None:
     assert np.isnan(tab.weights.tables["bars"]["before"]).all()
     tab.slider.value = LAMBDAS.index(0.5)
     until(tab, lambda: settled(tab))
-    assert list(tab.gaps.tables["lines"]["label"]) == ["λ = 0.9", "λ = 0.5", "SILP"]
+    assert list(tab.gaps.tables["lines"]["label"]) == ["λ = 0.8", "λ = 0.5", "SILP"]
     assert tab.gaps.tables["lines"]["alpha"][0] < 1.0 == tab.gaps.tables["lines"]["alpha"][1]
     other = mv.solve(race().problem, "level", gap=GOAL, lam=0.5)
     names = race().problem.bank.names
@@ -67,7 +67,7 @@ def test_a_position_is_solved_and_drawn_with_the_one_before_behind_it() -> None:
         assert before == pytest.approx(direct.best.weights[names.index(name)])
     solves = other.final.svm_solves
     assert f"λ = 0.5: {solves} SVM solves" in tab.progress.object
-    assert f"Before, at λ = 0.9: {direct.final.svm_solves} SVM solves" in tab.progress.object
+    assert f"Before, at λ = 0.8: {direct.final.svm_solves} SVM solves" in tab.progress.object
 
 
 def races_of(monkeypatch: pytest.MonkeyPatch, pace: float = 0.0) -> list[Race]:
@@ -127,7 +127,7 @@ def test_a_solve_that_takes_long_shows_how_far_it_is_and_can_be_stopped(monkeypa
     for _ in range(3):
         tab.tick(time.monotonic())
     assert tab.now is before
-    assert tab.progress.object == "Stopped by hand. What is drawn is λ = 0.9."
+    assert tab.progress.object == "Stopped by hand. What is drawn is λ = 0.8."
 
 
 def test_what_takes_long_is_drawn_coarsely_while_the_slider_moves_and_solved_to_its_end_where_it_rests(

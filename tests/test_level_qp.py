@@ -180,7 +180,7 @@ def test_at_lambda_one_nothing_is_asked_for_and_the_run_ends_with_a_sentence() -
 
 def test_the_switch_raises_lambda_near_the_end() -> None:
     used = [iterate.facts.lam for iterate in path(Level(switch=True), "noisy blobs, C = 10", 40)[1:]]
-    assert used[0] == 0.9
+    assert used[0] == 0.8
     assert used[-1] == 0.99
 
 

@@ -95,7 +95,7 @@ KNOBS = (
         " for nothing, and never leaves its start.",
         ("0, as SILP", *(f"{lam:g}" for lam in LAMBDAS[1:-1]), "1, stays"),
         lambda position: make_solver("level", lam=LAMBDAS[position]),
-        lambda problem: LAMBDAS.index(0.9),
+        lambda problem: LAMBDAS.index(0.8),
         rival="silp",
         values=LAMBDAS,
     ),

@@ -15,7 +15,7 @@ from mklviz.record import Trace
 from mklviz.record.store import StoredRun
 from mklviz.record.summary import result_at
 
-RESULT_VERSION = 2  # raised when the numbers of a run change, so that what was stored before is computed again
+RESULT_VERSION = 3  # raised when the numbers of a run change, so that what was stored before is computed again
 
 
 @dataclass(frozen=True)

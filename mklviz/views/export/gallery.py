@@ -44,7 +44,7 @@ from mklviz.views.look.palette import DARK, LIGHT, Theme
 from mklviz.views.look.styles import run_styles, verdict_html
 
 LABORATORIES = (  # each with its file's name, its recipe, its knob, and the picture of it at one position
-    ("level-lambda", "data=ionosphere; solvers=silp,level", "level.lam", "gap", 0.9),
+    ("level-lambda", "data=ionosphere; solvers=silp,level", "level.lam", "gap", 0.8),
     ("lp-norm", "data=heart; C=1; solvers=spg; gap=1e-4", "p", "few", 1.0),
 )
 INDEX = "index.html"

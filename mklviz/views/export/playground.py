@@ -98,7 +98,7 @@ def _data() -> dict[str, Any]:
         {"title": title, "family": family, "on": on, "slider": slider, "colour": _colour(k)}
         for k, (title, family, on, _, slider, _) in enumerate(KERNELS)
     ]
-    usual = {"data": "two_moons", "C": 100.0, "lambda": 0.9, "start": None}
+    usual = {"data": "two_moons", "C": 100.0, "lambda": 0.8, "start": None}
     chosen = [{"on": used, "value": value} for *_, value, _, used in KERNELS]
     return {"words": words, "data": dict(_data_sets()), "kernels": kernels, "usual": usual | {"kernels": chosen}}
 

@@ -381,7 +381,7 @@ function* silp(oracle, start) {
 
 // -- Level: the nearest weights at which the cuts promise enough
 
-const LAMBDA = 0.9, ROUNDING = 1e-13
+const LAMBDA = 0.8, ROUNDING = 1e-13
 
 function* level(oracle, start) {
   const model = new Model()
