@@ -426,7 +426,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/check": (1174, 6),
     "mklviz/cli": (2789, 14),
     "mklviz/context": (617, 5),
-    "mklviz/engine": (3934, 15),
+    "mklviz/engine": (3939, 15),
     "mklviz/inner": (3984, 16),
     "mklviz/kernels": (7625, 35),
     "mklviz/learn": (2299, 14),
@@ -459,7 +459,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (555, 3),
     "mklviz/views/tabs": (2372, 12),
     "solvers": (6177, 28),
-    "tests": (50031, 205),
+    "tests": (50024, 205),
 }
 
 
