@@ -15,7 +15,7 @@ def deeds(app: App) -> list[str]:
 
 LAID_OUT = """() => new Promise((done) => {
   const figure = Bokeh.Models.get("Plot").prototype.default_view.prototype, { compute_layout } = figure
-  const views = Bokeh.documents[0].all_models.filter((model) => model.type === "Figure")
+  const views = [...Bokeh.documents[0].all_models].filter((model) => model.type === "Figure")
     .map((model) => Bokeh.index.find_one(model)).filter((view) => view)
   const hidden = views.filter((view) => !view.is_displayed), seen = views.find((view) => view.is_displayed)
   let measured = 0, times = 0

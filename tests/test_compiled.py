@@ -23,7 +23,18 @@ from mklviz import compiled
 from mklviz.cli.commands import main
 from mklviz.datasets import load_dataset
 from mklviz.engine import solver_classes
-from mklviz.engine.compiling import PARTS, SMALL, CompilePool, everything, kind, miniatures, needs, problems
+from mklviz.engine.compiling import (
+    LEAST_LEFT,
+    PARTS,
+    SMALL,
+    CompilePool,
+    everything,
+    kind,
+    miniatures,
+    needs,
+    problems,
+    seconds_left,
+)
 from mklviz.kernels import paper_bank
 from mklviz.problem import Hinge, Problem
 
@@ -266,27 +277,9 @@ def test_without_helpers_everything_is_compiled_here(
     assert sharing.done == set(PARTS)
 
 
-def test_the_time_that_is_left_grows_no_longer_while_nothing_is_handed_over(
-    parts: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = [100.0]
-
-    def needs_svm() -> None:
-        if now == [100.0]:
-            event.start_event("numba:compile", data={})
-
-    class Helped(CompilePool):
-        def _assist(self) -> None:
-            now[0] = 220.0
-            self.hand_over("svm")
-
-    monkeypatch.setitem(PARTS, "svm", needs_svm)
-    monkeypatch.setattr("mklviz.engine.compiling.time.monotonic", lambda: now[0])
-    with Helped().open() as sharing:
-        sharing.ensure("svm")
-        assert sharing.progress() == (1, len(PARTS), 120.0 * (len(PARTS) - 1))
-        now[0] += 60.0
-        assert sharing.progress() == (1, len(PARTS), 120.0 * (len(PARTS) - 1) - 60.0)
+def test_the_time_that_is_left_grows_no_longer_while_nothing_is_handed_over() -> None:
+    assert [seconds_left(1, 27, 120.0, waited) for waited in (0.0, 60.0, 1e9)] == [3120.0, 3060.0, LEAST_LEFT]
+    assert seconds_left(2, 27, 120.0, 0.0) == 1500.0
 
 
 def test_every_solver_of_the_first_scenario_and_every_other_names_parts_that_exist() -> None:

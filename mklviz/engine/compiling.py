@@ -107,6 +107,11 @@ def needs(solver: str) -> tuple[str, ...]:
     return (*_FIRST, *_BEYOND.get(solver, ()))
 
 
+def seconds_left(done: int, total: int, taken: float, waited: float) -> float:
+    """Return how long the other parts may take: those done took `taken` seconds, `waited` ago."""
+    return max((total - done) / max(done, 1) * taken - waited, LEAST_LEFT)
+
+
 class CompilePool:
     """The parts, compiled by helping processes, which live as long as the context.
 
@@ -132,8 +137,8 @@ class CompilePool:
         """Return how many parts are compiled, of how many (0 before the first), and seconds that the rest may take."""
         with self._changed:
             done, total = len(self.done | self._cached), len(PARTS) if self._begun else 0
-            rest = (total - done) / max(done, 1)  # parts that are left, for each that is done
-            return done, total, max(rest * (self._latest - self._since) - (time.monotonic() - self._latest), LEAST_LEFT)
+            now = time.monotonic()
+            return done, total, seconds_left(done, total, self._latest - self._since, now - self._latest)
 
     def awaits(self, part: str) -> bool:
         """Whether helpers have begun and `part` is not compiled yet."""
