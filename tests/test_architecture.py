@@ -429,7 +429,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/engine": (3939, 15),
     "mklviz/inner": (3984, 16),
     "mklviz/kernels": (7690, 35),
-    "mklviz/learn": (2300, 14),
+    "mklviz/learn": (2313, 14),
     "mklviz/plot": (41, 1),
     "mklviz/problem": (3711, 19),
     "mklviz/recipe": (2376, 11),
@@ -459,7 +459,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (555, 3),
     "mklviz/views/tabs": (2372, 12),
     "solvers": (6177, 28),
-    "tests": (50071, 205),
+    "tests": (50073, 205),
 }
 
 

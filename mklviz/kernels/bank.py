@@ -222,7 +222,7 @@ class KernelBank:
         rows : bool
             Form no kernel matrix on fewer samples either: with the papers' kernels on ten features and 1,000 samples
             a third of the memory and four times the time.
-        sample_weight : (n,) array, optional
+        sample_weight : (n,) array or float, optional
             How often each sample counts for the trace and the mean diagonal; once by default.
 
         Raises
@@ -275,7 +275,7 @@ class KernelBank:
             Memory allowed.
         precision : "auto", "double" or "single"
             See `build`; matrices given in single precision are kept so as well.
-        sample_weight : (n,) array, optional
+        sample_weight : (n,) array or float, optional
             How often each sample counts for the trace and the mean diagonal; once by default.
         repair : "clip", "flip" or "shift", optional
             What is done to negative eigenvalues: they are set to zero, lose their sign, or the least of them is

@@ -226,7 +226,7 @@ class NystromBank:
             or on a Dask cluster where even that is too much.
         progress : callable, optional
             Called with the fraction done; may raise to cancel.
-        sample_weight : (n,) array, optional
+        sample_weight : (n,) array or float, optional
             How often each sample counts for the trace and the mean diagonal; once by default.
         folder : path, optional
             Where the file of factors on disk stands, which has no name and is gone with the bank.

@@ -16,6 +16,7 @@ from mklviz.kernels import Bank, KernelBank, KernelFamily, Nystrom, NystromBank
 from mklviz.kernels.evaluation.builder import Progress
 from mklviz.kernels.evaluation.checks import read_families
 from mklviz.kernels.evaluation.specs import check_repair
+from mklviz.kernels.interface import column_names
 from mklviz.typing import Array
 
 AUTO, PRECOMPUTED = "auto", "precomputed"
@@ -85,6 +86,16 @@ def kernel_values(X: Array, n: int) -> Array:
         f" {n} columns for each kernel, but an array of shape {X.shape} was given. Precomputed kernels of a list of"
         " matrices: numpy.stack(matrices, axis=-1)."
     )
+
+
+def with_names(X: Any) -> Any:
+    """Return tables of polars and Arrow as one of pandas: scikit-learn before 1.9 knows the names of no others."""
+    names = column_names(X)
+    if names is None or hasattr(X, "iloc"):
+        return X
+    from pandas import DataFrame
+
+    return DataFrame(np.asarray(X), columns=list(names))
 
 
 def build_bank(

@@ -30,6 +30,7 @@ from mklviz.learn._banks import (
     normalization,
     refuse_list,
     refuse_other_kernels,
+    with_names,
 )
 from mklviz.learn._callbacks import CallbackSupportMixin, Steps
 from mklviz.learn._function import Function, from_plain, learned, to_plain
@@ -249,6 +250,7 @@ class MKLEstimator(CallbackSupportMixin, BaseEstimator):
             raise KernelError(f'X of shape {X.shape} is no table of samples; for kernel values: kernels="precomputed".')
         targets = {} if y is None and rules.get("reset") is False else {"y": y}
         refuse_masked(X, "X")  # scikit-learn drops the mask
+        X = with_names(X)
         rules |= {"dtype": np.float64, "order": "C", "allow_nd": self._precomputed, "accept_sparse": "csr"}
         checked = validate_data(self, X, **targets, **rules)
         return (dense(checked[0]), checked[1]) if isinstance(checked, tuple) else dense(checked)

@@ -107,7 +107,7 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         ----------
         X, y
             As above.
-        sample_weight : (n,) array, optional
+        sample_weight : (n,) array or float, optional
             What C is multiplied by for each sample, besides the weight of its class; samples of weight zero are left
             out.
 

@@ -82,7 +82,7 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
             As above.
         y
             Not used.
-        sample_weight : (n,) array, optional
+        sample_weight : (n,) array or float, optional
             What C is multiplied by for each sample; samples of weight zero are left out.
 
         Raises

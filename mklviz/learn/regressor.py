@@ -43,7 +43,7 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
         ----------
         X, y
             As above.
-        sample_weight : (n,) array, optional
+        sample_weight : (n,) array or float, optional
             What C is multiplied by for each sample; samples of weight zero are left out.
 
         Raises

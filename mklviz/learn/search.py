@@ -91,7 +91,7 @@ class _CrossValidated(MKLEstimator):
         ----------
         X, y
             As the estimator without cross-validation takes them.
-        sample_weight : (n,) array, optional
+        sample_weight : (n,) array or float, optional
             Likewise. Scores that know weights count them too.
         groups : (n,) array, optional
             Of the samples, for folds such as `GroupKFold` that keep each group together.

@@ -18,7 +18,7 @@ from mklviz.errors import KernelError
 from mklviz.kernels import KernelFamily, Nystrom
 from mklviz.kernels.evaluation.checks import check_points, feature_labels, read_families, refuse_if_too_large
 from mklviz.kernels.interface import dense, refuse_masked
-from mklviz.learn._banks import AUTO, POINT
+from mklviz.learn._banks import AUTO, POINT, with_names
 from mklviz.learn._base import MKLEstimator
 from mklviz.learn._function import Function
 from mklviz.learn.classifier import MKLClassifier
@@ -66,7 +66,7 @@ class KernelTransformer(TransformerMixin, BaseEstimator):
             With a sentence, if there are no such kernels on these columns.
         """
         refuse_masked(X, "X")  # scikit-learn drops the mask
-        self.X_fit_ = check_points(validate_data(self, X, dtype=np.float64, copy=True, accept_sparse="csr"))
+        self.X_fit_ = check_points(validate_data(self, with_names(X), dtype=np.float64, copy=True, accept_sparse="csr"))
         self.kernel_names_ = self._names(getattr(self, "feature_names_in_", None))
         return self
 
@@ -98,7 +98,7 @@ class KernelTransformer(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         refuse_masked(X, "X")
-        new = dense(validate_data(self, X, dtype=np.float64, reset=False, accept_sparse="csr"))
+        new = dense(validate_data(self, with_names(X), dtype=np.float64, reset=False, accept_sparse="csr"))
         m, n = len(self.kernel_names_), len(self.X_fit_)
         refuse_if_too_large(m, n, 8 * m * n * len(new))
         out, k = np.empty((len(new), m, n)), 0

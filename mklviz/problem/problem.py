@@ -52,7 +52,7 @@ class Problem:
         Such as ``Hinge(C=100.0)``, or in words, "hinge:C=100".
     regularizer : Regularizer
         Such as ``Simplex()``, or in words, "lp-ball:p=2".
-    sample_weight : (n,) array, optional
+    sample_weight : (n,) array or float, optional
         How much each sample counts: C times its weight takes the place of C in its loss, as if there were so many of
         it. Zero leaves a sample out. It is None where all are 1.
 
