@@ -173,7 +173,7 @@ def certificate(o: Outcome) -> Decided:
 def without_svms(o: Outcome) -> Decided:
     level, played = o.traces["level"], o.traces["ogaprox"]
     passed = [2 * level.final.svm_solves, int(played.fact("kernel_passes")[-1])]
-    return Decided(passed[1] / passed[0], (1.0 - 1e-9, 10.0), tuple(f"{count} passes" for count in passed))
+    return Decided(passed[1] / passed[0], (1.0 - 1e-9, 20.0), tuple(f"{count} passes" for count in passed))
 
 
 DECIDING: dict[str, Callable[[Outcome], Decided]] = {
