@@ -51,5 +51,5 @@ def share_text(share: float, digits: int = 2) -> str:
 def duration_text(seconds: float) -> str:
     """Return "40 s", "12 min" or "3.5 h"."""
     if seconds < 90.0:
-        return f"{math.ceil(seconds)} s"
+        return f"{max(round(seconds), 1)} s"
     return f"{seconds / 60.0:.0f} min" if seconds < 5400.0 else f"{seconds / 3600.0:.1f} h"

@@ -241,7 +241,7 @@ def test_what_is_said_of_the_recording_is_so() -> None:
     assert "SILP</b> moved all the weight 2.1 times" in html
     assert round(traces["silp"].motion.moved, 1) == 2.1
     assert max(trace.gap[-1] for trace in traces.values()) <= 1e-4
-    assert "at most 0.01\N{NO-BREAK SPACE}% above" in html
+    assert "at most 0.0099\N{NO-BREAK SPACE}% above" in html
 
 
 def test_the_script_draws_the_recorded_steps_and_the_best_of_them() -> None:

@@ -135,7 +135,7 @@ NAMED = {  # lessons whose curves have names, and these
     "certificate": {"averages", "each SVM alone", "equal start"},
     "without-svms": {"Level", "OGAProx", "average of all", "last step"},
     "silp-is-fine": {"… equal weights", "… SimpleMKL, Level, SPG"},
-    "objective-and-accuracy": {"best: step 3"},
+    "objective-and-accuracy": {"best: step 1"},
 }
 LETTER, LINE = 0.6, 0.9  # of the size of type, without the room around it
 Box = tuple[float, float, float, float]
