@@ -24,9 +24,10 @@ from mklviz.cli.commands import main
 from mklviz.datasets import load_dataset
 from mklviz.engine import solver_classes
 from mklviz.engine.compiling import (
-    LEAST_LEFT,
     PARTS,
+    SHORTEST,
     SMALL,
+    USUAL,
     CompilePool,
     everything,
     kind,
@@ -278,8 +279,21 @@ def test_without_helpers_everything_is_compiled_here(
 
 
 def test_the_time_that_is_left_grows_no_longer_while_nothing_is_handed_over() -> None:
-    assert [seconds_left(1, 27, 120.0, waited) for waited in (0.0, 60.0, 1e9)] == [3120.0, 3060.0, LEAST_LEFT]
-    assert seconds_left(2, 27, 120.0, 0.0) == 1500.0
+    assert [seconds_left(1, 26, 120.0, waited) for waited in (0.0, 60.0, 1e9)] == [3120.0, 3060.0, SHORTEST]
+    assert seconds_left(2, 25, 120.0, 0.0) == 1500.0
+    assert seconds_left(0, 27, 0.0, 1e9) == USUAL
+
+
+def test_parts_that_were_loaded_say_nothing_of_the_time_that_others_take() -> None:
+    pool = CompilePool()
+    parts = list(PARTS)
+    pool.done.update(parts[:3])
+    pool._helpers, pool._begun, pool._loaded = 1, True, 3
+    assert pool.progress() == (3, len(PARTS), USUAL)
+    pool.hand_over(parts[3])
+    done, _, left = pool.progress()
+    assert done == 4
+    assert left > USUAL  # for each of the others what this one took: the clock began long ago
 
 
 def test_every_solver_of_the_first_scenario_and_every_other_names_parts_that_exist() -> None:

@@ -132,6 +132,7 @@ def test_two_kernels_show_cuts_the_level_and_the_threshold() -> None:
     assert len(silp["objective"]["share"]) >= 17
     assert tab.curve.visible  # the picture of the first lesson over them
     assert tab.curve.pair["names"] == list(session.race.facts.names)
+    assert tab.curve.pair["lambda"] == session.race.runs["level"].solver.lam
     tab.close()
 
 

@@ -55,7 +55,8 @@ from mklviz.typing import Array
 
 _log = logging.getLogger(__name__)
 _STEPS = 6
-LEAST_LEFT = 5.0  # seconds that are said to be left, where it takes longer than before
+SHORTEST = 5.0  # seconds that are said to be left, where it takes longer than before
+USUAL = 60.0  # seconds for all parts, before any is compiled
 _MOST_HELPERS = 4  # as many as the first race has parts
 _FIRST = ("banks", "svm", "game")  # what solvers of an SVM need; a matrix game averages their dual variables
 _BEYOND = {"level": ("level",)}
@@ -107,9 +108,9 @@ def needs(solver: str) -> tuple[str, ...]:
     return (*_FIRST, *_BEYOND.get(solver, ()))
 
 
-def seconds_left(done: int, total: int, taken: float, waited: float) -> float:
-    """Return how long the other parts may take: those done took `taken` seconds, `waited` ago."""
-    return max((total - done) / max(done, 1) * taken - waited, LEAST_LEFT)
+def seconds_left(done: int, left: int, taken: float, waited: float) -> float:
+    """Return how long the parts that are left may take: `done` others took `taken` seconds, `waited` ago."""
+    return max(left / done * taken - waited, SHORTEST) if done else USUAL
 
 
 class CompilePool:
@@ -125,7 +126,8 @@ class CompilePool:
         self._changed = threading.Condition()
         self._helpers = 0
         self._begun = self._over = False
-        self._since = self._latest = 0.0  # when the first part was begun, and when the newest was handed over
+        self._since = self._latest = 0.0  # when the first part was begun, and when the newest was compiled
+        self._loaded = 0  # parts that need not be compiled
 
     @property
     def fraction(self) -> float:
@@ -138,7 +140,8 @@ class CompilePool:
         with self._changed:
             done, total = len(self.done | self._cached), len(PARTS) if self._begun else 0
             now = time.monotonic()
-            return done, total, seconds_left(done, total, self._latest - self._since, now - self._latest)
+            here = done - self._loaded
+            return done, total, seconds_left(here, total - done, self._latest - self._since, now - self._latest)
 
     def awaits(self, part: str) -> bool:
         """Whether helpers have begun and `part` is not compiled yet."""
@@ -168,6 +171,8 @@ class CompilePool:
             self._changed.wait_for(lambda: part in self._cached or not self._helpers)
         PARTS[part]()
         self.done.add(part)
+        if part not in self._cached:
+            self._latest = time.monotonic()
 
     def attempt(self, part: str, act: Callable[[], object]) -> bool:
         """Run `part`, and return whether that succeeded; if not, helpers are compiling it."""
@@ -193,7 +198,7 @@ class CompilePool:
             if self._begun:
                 return
             self._begun, self._since = True, time.monotonic()
-            self._latest = self._since
+            self._latest, self._loaded = self._since, len(self.done)
             self._left = [part for part in self._left if part not in self.done]
             self._helpers = min(os.cpu_count() or 1, _MOST_HELPERS)
         for _ in range(self._helpers):

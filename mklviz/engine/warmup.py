@@ -46,8 +46,8 @@ class Warmup:
         done, total, seconds = self._pool.progress()
         if not total:
             return f"Loading the compiled solvers, {100 * self.fraction:.0f} %; {BEGINS}"
-        rest = f"about {duration_text(5.0 * math.ceil(seconds / 5.0))}" if done else "about a minute"
-        return f"Compiling solvers, {done} of {total}, {rest}, once on this machine; {BEGINS}"
+        rest = duration_text(5.0 * math.ceil(seconds / 5.0))
+        return f"Compiling solvers, {done} of {total}, about {rest}, once on this machine; {BEGINS}"
 
     def start(self) -> None:
         """Start in the background, unless that has happened."""

@@ -19,6 +19,7 @@ from mklviz.engine import Race
 from mklviz.engine.task import ProgressReport, Task
 from mklviz.engine.warmup import WARMUP, Warmup
 from mklviz.errors import Interrupted, MemoryTaken
+from mklviz.numbers import duration_text
 from mklviz.recipe.banks import BANKS, BankStore, Progress, RaceSize, solver_bytes
 from mklviz.recipe.choices import anonymous, signed
 from mklviz.recipe.prepared import Built, Prepared
@@ -150,4 +151,4 @@ class Preparation:
         self.fraction = fraction
         if self.stage.startswith(BUILDING) and 0.0 < fraction < 1.0:
             left = (time.monotonic() - self._since) * (1.0 - fraction) / fraction
-            self.stage = f"{BUILDING} About {left:,.0f} s left." if left >= LEAST_LEFT else BUILDING
+            self.stage = f"{BUILDING} About {duration_text(left)} left." if left >= LEAST_LEFT else BUILDING

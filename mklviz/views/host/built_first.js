@@ -81,7 +81,8 @@ const figure = view("Plot")
 for (const step of ["_measure_layout", "_after_layout"]) {
   const lay_out = figure[step]
   figure[step] = function () {
-    if (this.layout != null && this.el.checkVisibility()) lay_out.call(this)
+    const seen = !this.el.checkVisibility || this.el.checkVisibility()  // which older browsers lack
+    if (this.layout != null && seen) lay_out.call(this)
   }
 }
 // A figure that nobody sees has no size and never gets one: BokehJS would lay it out anew at each change, which takes ten

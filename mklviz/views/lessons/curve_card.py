@@ -47,5 +47,7 @@ class CurveCard(ScriptedComponent):
         self.stylesheets = [f":host {{ {_LOOK.format(theme.scale, 15 * theme.scale)} {' '.join(colours)} }}"]
         shown = race is not None and race.facts.m == 2 and cuts_known(race) and solves_alone(race.problem, {})
         if race is not None and shown and race is not self._race:
-            self.pair = {"problem": problem_data(race.problem), "names": list(race.facts.names)}
+            run = race.runs.get("level")
+            level: Any = solver_classes()["level"]() if run is None else run.solver
+            self.pair = {"problem": problem_data(race.problem), "names": list(race.facts.names), "lambda": level.lam}
         self._race, self.visible = race, shown

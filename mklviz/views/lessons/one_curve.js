@@ -40,10 +40,10 @@ const solveCurve = ({ data }) => {
 
 // `first`: the curve at first. Keys of the whole document count, or of the `page` where that is a part of another. Returns
 // what ends the worker.
-const playCurve = (page, { problem, names }, solver, first = "square") => {
+const playCurve = (page, { problem, names, lambda: usual = 0.9 }, solver, first = "square") => {
   const WIDE = 600, LEFT = 16, RIGHT = 446, BESIDE = RIGHT + 12, KNOB = 0.54, TOP = 12, FOOT = 248, STRIP = [288, 352], SECONDS = 1.1, MOVES = 0.6, DEEPEST = 2.5
   const STILL = matchMedia("(prefers-reduced-motion: reduce)"), find = (name) => page.querySelector(name)
-  const state = { name: "square", start: 0.125, lambda: 0.9 }, MOST = 0.95  // of λ
+  const MOST = 0.95, state = { name: "square", start: 0.125, lambda: Math.min(usual, MOST) }  // of λ
   let curve = null, found = null, lambda = null, enough = 0, step = 0, goal = 0, playing = false, last = 0, dragged = false, asking = find(".ask") !== null
 
   const number = (value, digits) => inLanguage(value.toLocaleString("en-US", { maximumFractionDigits: digits })).replace(/^-0$/, "0").replace("-", "−")
