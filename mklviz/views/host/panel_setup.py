@@ -124,8 +124,7 @@ def configure() -> None:
     share_params()
     messages: Any = bokeh.protocol.messages.patch_doc
     messages.Serializer = ReferencesWhenMet
-    # a lost connection is said by reconnect.js, once
-    pn.extension(notifications=True, disconnect_notification="", reconnect=False, exception_handler=_report)
+    pn.extension(notifications=True, reconnect=False, exception_handler=_report)
     if is_served():
         pn.state.curdoc.js_on_event("connection_lost", CustomJS(code=_LOST))
         pn.state.curdoc.js_on_event("document_ready", CustomJS(code=_READY))

@@ -220,7 +220,7 @@ const watch = (connections) => {
 
 if (!link.watched) {
   link.watched = true
-  const style = Object.assign(document.createElement("style"), { textContent: ".notyf__disconnect { display: none }" })
+  const style = Object.assign(document.createElement("style"), { textContent: ".notyf__disconnect { display: none !important }" })
   document.head.append(style)  // Panel would say once more that the connection is lost
   watch(Bokeh.require("client/connection").ClientConnection.prototype)
 }
