@@ -209,6 +209,9 @@ def test_columns_are_known_by_their_names(library: str) -> None:
     with pytest.raises(ValueError, match="feature names"):
         found.predict(turned)
     assert mv.KernelTransformer('gauss:1@"marker 2"').fit(table).kernel_names_ == found.kernel_names_[:1]
+    if library == "polars":
+        with pytest.raises(KernelError, match=r"lazy table, which holds no values yet: collect\(\)"):
+            mv.MKLClassifier().fit(table.lazy(), y)
 
 
 def test_gram_matrices_take_the_place_of_features() -> None:
@@ -581,7 +584,15 @@ def test_the_learned_kernel_compares_names_of_columns_as_predict_does() -> None:
     assert clone(model.kernel) != model.kernel == model.kernel  # scikit-learn compares kernels by their parameters
     with pytest.raises(KernelError, match="need 6 columns"):
         model.kernel(X[:, :2])
-    for wrong in (lambda: model.kernel(turned), lambda: model.kernel(X, turned), lambda: model.decision_parts(turned)):
+    state = {"function": model.kernel.function, "names": model.kernel.names}  # as earlier releases pickled it
+    before = type(model.kernel).__new__(type(model.kernel))
+    before.__dict__.update(state)
+    for wrong in (
+        lambda: model.kernel(turned),
+        lambda: model.kernel(X, turned),
+        lambda: before(turned),
+        lambda: model.decision_parts(turned),
+    ):
         with pytest.raises(ValueError, match=r"in this order|in the same order as they were in fit"):
             wrong()
 
@@ -746,6 +757,25 @@ def test_banks_know_the_columns_of_a_table_by_name(bank: Any) -> None:
         np.testing.assert_array_equal(built.cross(X).combine(weights), built.cross(X.to_numpy()).combine(weights))
         with pytest.raises(KernelError, match="have the columns weight, sex, age, where the samples have age, sex, w"):
             built.cross(X[["weight", "sex", "age"]])
+        problem = mv.Problem(built, data()[1])
+        predictor = problem.predictor(0.1 * weights, np.ones(problem.n))
+        np.testing.assert_array_equal(predictor.decision_values(X), predictor.decision_values(X.to_numpy()))
+        with pytest.raises(KernelError, match="have the columns weight, sex, age, where the samples have age, sex, w"):
+            predictor.decision_values(X[["weight", "sex", "age"]])
+    named = bank.build(X.to_numpy(), *families, feature_names=list(X.columns))
+    with pytest.raises(KernelError, match="where the samples have age, sex, weight"):
+        named.cross(X[["weight", "sex", "age"]])
+    labels = ["Alter", "Geschlecht", "Gewicht"]
+    everywhere = [[mv.Linear()]] if bank in (mv.KernelBank, mv.NystromBank) else families
+    called = bank.build(X, *everywhere, feature_names=labels)
+    for table in (X, X.set_axis(labels, axis=1)):  # both are names of its columns
+        assert len(called.cross(table)) == len(X)
+    with pytest.raises(KernelError, match="where the samples have Alter, Geschlecht, Gewicht"):
+        called.cross(X[["weight", "sex", "age"]])
+    if bank in (mv.KernelBank, mv.NystromBank):
+        derived = called.only(np.arange(20)) if bank is mv.KernelBank else called.narrowed()
+        with pytest.raises(KernelError, match="where the samples have Alter, Geschlecht, Gewicht"):
+            derived.cross(X[["weight", "sex", "age"]])
     assert "x1" in mv.KernelBank.build(X.to_numpy(), [mv.Gaussian(widths=[1.0], on="each")]).names[0]
 
 

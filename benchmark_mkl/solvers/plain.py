@@ -3,7 +3,7 @@
     c = 1'a - s/2,    s_k = b'K_k b,    b = y ∘ a       the cut that an SVM at the weights d gives
     lower bound       min over the simplex of max_j c_j'd, a linear program
     SILP              d goes where that minimum lies
-    Level             d goes to the nearest point where no cut exceeds 0.9 upper + 0.1 lower
+    Level             d goes to the nearest point where no cut exceeds 0.8 upper + 0.2 lower
 
 Nothing is kept from one step to the next: the kernels are one (m, n, n) array, every SVM, linear and quadratic program
 starts from scratch.
@@ -21,7 +21,7 @@ from benchopt import BaseSolver
 from scipy.optimize import linprog
 from sklearn.svm import SVC
 
-LAMBDA = 0.9
+LAMBDA = 0.8
 FAR = 1e30  # no bound
 
 

@@ -69,7 +69,7 @@ class Knob:
     values: tuple[float, ...] = ()  # at its positions, where these are numbers
 
     def words(self, position: int) -> str:
-        """Return a position in words: "λ = 0.9"."""
+        """Return a position in words: "λ = 0.8"."""
         return f"{self.symbol} = {self.names[position]}" if self.symbol else self.names[position]
 
     def refusal(self, problem: Problem) -> str:

@@ -70,7 +70,7 @@ Where a table of new samples has the target, too, it is printed how many predict
     "lab": """\
   mklviz lab --data ionosphere --knob level.lam --output lab.html
   mklviz lab --data sonar --solvers silp,level,spg --knob C=1000:0.1:9 --output lab.html
-  mklviz lab --data heart --solvers level --knob level.lam=0.1,0.5,0.9 --knob C=1,10,100 --output lab.html
+  mklviz lab --data heart --solvers level --knob level.lam=0.1,0.5,0.8 --knob C=1,10,100 --output lab.html
 What has finished in the store is not repeated: after Ctrl-C, give the same words again.
 """,
     "lessons": """\

@@ -32,7 +32,7 @@ from mklviz.kernels.evaluation.checks import (
 from mklviz.kernels.evaluation.grams import Grams, check_precision, open_files, take_grams, take_there
 from mklviz.kernels.evaluation.specs import Given, KernelSpec, Names, Picked, Specs, of_distances
 from mklviz.kernels.families import Gaussian, KernelFamily, Polynomial
-from mklviz.kernels.interface import Access, Kind, in_order, of_table
+from mklviz.kernels.interface import Access, Kind, column_names, in_order, of_table
 from mklviz.kernels.part import CrossBank, KernelPart
 from mklviz.kernels.storage.cluster import client_for
 from mklviz.kernels.storage.disk import dask_array, is_dask
@@ -231,6 +231,8 @@ class KernelBank:
             With a sentence that says what to reduce.
         KernelError
             If `X`, a family or a normalization cannot be used.
+        ProblemError
+            If the weights of the samples cannot be used.
         """
         points = own_points(X)
         check_normalization(normalize)
@@ -245,7 +247,8 @@ class KernelBank:
         builder = Builder(points, families, planned, normalize, names, max_bytes, progress, counts)
         blocks = builder.build()
         parts = blocks, builder.specs, len(points), normalize, points, builder.scales
-        return of_table(cls(*parts, cache_mb=cache_mb, rows=planned.by_rows), X)
+        bank = cls(*parts, cache_mb=cache_mb, rows=planned.by_rows)
+        return of_table(bank, feature_names, column_names(X))
 
     @classmethod
     def from_grams(
@@ -286,6 +289,8 @@ class KernelBank:
         ------
         KernelError
             Naming the matrix and what is wrong with it: its shape, its symmetry, an entry or an eigenvalue.
+        ProblemError
+            If the weights of the samples cannot be used.
         BankTooLarge
             If they do not fit into the memory allowed and are not mapped from files.
         """
@@ -521,7 +526,8 @@ class KernelBank:
         scales = [sliced[id(scale)] for scale in self._scales]
         parts = blocks, self.kernels, len(keep), self.normalize, points, scales
         given = self._given  # of all samples: kernels between new points and some of them are taken from the whole bank
-        return KernelBank(*parts, cache_mb=self._cache_bytes // 2**20, rows=self.access == "rows", given=given)
+        bank = KernelBank(*parts, cache_mb=self._cache_bytes // 2**20, rows=self.access == "rows", given=given)
+        return of_table(bank, *getattr(self, "table_columns", ()))
 
     def miniatures(self, X: Array) -> list[KernelBank]:
         """Return a bank on the points X (n, d) that needs the same compiled functions."""

@@ -100,19 +100,19 @@ def column_names(X: object) -> tuple[str, ...] | None:
     return None
 
 
-def of_table(bank: T, X: object) -> T:
-    """Return the bank, with which `in_order` then compares new points."""
-    vars(bank)["table_columns"] = column_names(X)
+def of_table(bank: T, *names: Sequence[str] | None) -> T:
+    """Return the bank, with whose names of columns, those given and those of the table, `in_order` compares others."""
+    vars(bank)["table_columns"] = tuple(tuple(map(str, columns)) for columns in names if columns is not None)
     return bank
 
 
 def in_order(new: Any, bank: object) -> Any:
     """Return new points, or raise `KernelError` if they are a table whose columns are not those of the samples."""
-    given, names = column_names(new), vars(bank).get("table_columns")
-    if given and names and given != names:
+    given, known = column_names(new), getattr(bank, "table_columns", ())
+    if given and known and given not in known:
         raise KernelError(
-            f"New points have the columns {listed(given)}, where the samples have {listed(names)}, in this order: take"
-            " those columns, as in X_new[names]."
+            f"New points have the columns {listed(given)}, where the samples have {listed(known[0])}, in this order:"
+            " take those columns, as in X_new[names]."
         )
     return new
 

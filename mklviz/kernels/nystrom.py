@@ -37,7 +37,7 @@ from mklviz.kernels.evaluation.checks import (
 )
 from mklviz.kernels.evaluation.nystrom import CHOICES, Accuracy, FeatureMaps, NystromBuilder, check_landmarks
 from mklviz.kernels.families import Gaussian, KernelFamily
-from mklviz.kernels.interface import Access, Cross, Kind, check_columns, in_order, numbers, of_table
+from mklviz.kernels.interface import Access, Cross, Kind, check_columns, column_names, in_order, numbers, of_table
 from mklviz.kernels.storage.cluster import ClusterFactors, blocks_of, client_for
 from mklviz.kernels.storage.disk import Folder, check_room, dask_table, is_dask, mapped_points, on_disk
 from mklviz.kernels.storage.passes import PIECE, Factors, added, decisions, each, pieces, projections, runs_of
@@ -237,6 +237,8 @@ class NystromBank:
             If the disk has no room, with a sentence that says what to reduce.
         KernelError
             If `X`, a family, a normalization or the landmarks cannot be used.
+        ProblemError
+            If the weights of the samples cannot be used.
         """
         approximation = Nystrom(landmarks, choice)
         check_normalization(normalize)
@@ -258,12 +260,13 @@ class NystromBank:
         builder = NystromBuilder(points, families, labels, *scaling, landmarks, choice, seed, max_bytes, progress)
         there = X if is_dask(X) else points
         built = builder.build(away, folder) if client is None else builder.build_there(client, there)
-        return of_table(cls(builder.maps, *built, approximation), named)
+        return of_table(cls(builder.maps, *built, approximation), feature_names, column_names(named))
 
     def narrowed(self) -> NystromBank:
         """Return the same bank with factors in single precision, as large ones are kept."""
         accuracy = Accuracy(self._traces, self.trace_errors, self.frobenius_errors)
-        return NystromBank(self.maps, self._rows.astype(np.float32, copy=False), accuracy, self.approximation)
+        near = NystromBank(self.maps, self._rows.astype(np.float32, copy=False), accuracy, self.approximation)
+        return of_table(near, *getattr(self, "table_columns", ()))
 
     def miniatures(self, X: Array) -> list[NystromBank]:
         """Return banks on the points X (n, d), in both precisions, that need the same compiled functions."""

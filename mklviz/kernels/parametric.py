@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from mklviz.context.cancelling import checkpoint, in_pieces, spending
 from mklviz.errors import KernelError, UnsupportedProblem
 from mklviz.kernels.evaluation.checks import MEMORY_LIMIT, feature_labels, own_points, refuse_if_too_large
-from mklviz.kernels.interface import Access, Cross, Kind, check_columns, in_order, numbers, of_table
+from mklviz.kernels.interface import Access, Cross, Kind, check_columns, column_names, in_order, numbers, of_table
 from mklviz.kernels.parametrizations import LearnedPolynomial, ParametricKernel, SumOfKernels
 from mklviz.kernels.parametrizations._checks import check_kernel, check_names
 from mklviz.kernels.parametrizations._kernel import asked_slopes, asked_values, shown
@@ -130,7 +130,8 @@ class ParametricBank:
         cls.check_size(len(points), points.shape[1], max_bytes)
         for term, some in zip(terms, own, strict=True):  # each alone: beside a large one the others are rounding
             check_kernel(term, points, some)
-        return of_table(cls(chosen, points, check_names(chosen, features)), X)
+        bank = cls(chosen, points, check_names(chosen, features))
+        return of_table(bank, feature_names, column_names(X))
 
     @spending("combine")
     def combine(self, weights: Array, out: Array | None = None) -> Array:

@@ -35,7 +35,7 @@ from mklviz.kernels.evaluation.distances import (
     group_names,
     membership,
 )
-from mklviz.kernels.interface import Access, Cross, Kind, in_order, numbers, of_table
+from mklviz.kernels.interface import Access, Cross, Kind, column_names, in_order, numbers, of_table
 from mklviz.kernels.storage.packed import PackedBlock
 from mklviz.kernels.storage.rows import CACHE_MB, ComputedRows, SumRows, by_rows, check_cache, refuse_matrix
 from mklviz.kernels.storage.triangles import packed_length
@@ -146,7 +146,8 @@ class ProductBank:
         labels = feature_labels(feature_names, width, X)
         cls.check_size(n, width, max_bytes)
         distances = FeatureDistances(points, membership(groups, width))
-        return of_table(cls(distances, group_names(groups, labels), n, cache_mb), X)
+        bank = cls(distances, group_names(groups, labels), n, cache_mb)
+        return of_table(bank, feature_names, column_names(X))
 
     @classmethod
     def from_distances(

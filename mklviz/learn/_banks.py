@@ -90,6 +90,8 @@ def kernel_values(X: Array, n: int) -> Array:
 
 def with_names(X: Any) -> Any:
     """Return tables of polars and Arrow as one of pandas: scikit-learn before 1.9 knows the names of no others."""
+    if hasattr(X, "collect"):
+        raise KernelError("X is a lazy table, which holds no values yet: collect() it first.")
     names = column_names(X)
     if names is None or hasattr(X, "iloc"):
         return X

@@ -25,7 +25,12 @@ class LearnedKernel(Kernel):
     """
 
     def __init__(self, function: Function, names: tuple[str, ...] | None = None) -> None:
-        self.function, self.names, self.table_columns = function, names, names
+        self.function, self.names = function, names
+
+    @property
+    def table_columns(self) -> tuple[tuple[str, ...], ...]:
+        """Return the names that `in_order` compares; what an earlier release has pickled knows them, too."""
+        return () if self.names is None else (self.names,)
 
     def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
         """Return the kernel between the rows of `X` and those of `Y`, and its gradient in no parameters if asked."""

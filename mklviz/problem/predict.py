@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mklviz.errors import ProblemError
-from mklviz.kernels.interface import Bank, Cross, Merging, numbers
+from mklviz.kernels.interface import Bank, Cross, Merging, in_order, numbers
 from mklviz.problem.losses import Loss
 from mklviz.typing import Array
 
@@ -80,6 +80,7 @@ class Predictor:
         # losses for regression fit classes as well, by the values -1 and +1
         self._numbers = loss.regression and not np.isin(y, (-1.0, 1.0)).all()
         self._part = bank.part(self.kernels, self.support)
+        self.table_columns = getattr(bank, "table_columns", ())  # for `in_order`
         self._weights, self._signed = d[self.kernels], signed[self.support]
         if isinstance(self._part, Merging):  # half a million samples, for which one can stand
             self._part, self._signed = self._part.merged(self._signed)
@@ -90,7 +91,7 @@ class Predictor:
 
     def decision_values(self, X_new: ArrayLike | Cross) -> Array:
         """Return f at new points, (n_new,) or (n_new, c), or raise `KernelError` where they do not fit the bank."""
-        cross = self._part.cross(X_new.new if isinstance(X_new, Cross) else X_new)
+        cross = self._part.cross(X_new.new if isinstance(X_new, Cross) else in_order(X_new, self))
         return np.asarray(cross.apply(self._weights, self._signed) + self.bias)
 
     def predict(self, X_new: ArrayLike | Cross) -> Array:

@@ -18,7 +18,7 @@ from mklviz.typing import Array
 Columns = tuple[int, ...]
 
 ERROR = 1e-4  # of the largest value, above what single precision rounds
-CHECKED = 256  # samples among which a function is seen to be a kernel
+CHECKED = 64  # samples among which a function is seen to be a kernel
 LARGEST_SUBSET = 8  # features in a random subset
 MOST_SUBSETS = 1_000_000
 _GRAMMAR = (
@@ -312,7 +312,8 @@ class FunctionKernel(KernelFamily):
         elif (least := float(np.linalg.eigvalsh(K)[0])) < -max(most, ERROR * float(np.trace(K))):
             fault = (
                 f"positive semidefinite: among {len(few)} of the samples it has the eigenvalue {least:.3g}. Take"
-                ' another kernel, or repair its matrix: KernelBank.from_grams([k(X, X)], repair="clip").'
+                ' another kernel, or repair its matrix: KernelBank.from_grams([k(X, X)], repair="clip"), or an'
+                ' estimator with kernels="precomputed", repair="clip".'
             )
         if fault:
             raise KernelError(f"The kernel {self.describe(1.0)} is not {fault}")
