@@ -102,7 +102,8 @@ def column_names(X: object) -> tuple[str, ...] | None:
 
 def of_table(bank: T, *names: Sequence[str] | None) -> T:
     """Return the bank, with whose names of columns, those given and those of the table, `in_order` compares others."""
-    vars(bank)["table_columns"] = tuple(tuple(map(str, columns)) for columns in names if columns is not None)
+    known = (tuple(map(str, columns)) for columns in names if columns is not None)
+    vars(bank)["table_columns"] = tuple(filter(None, known))  # an iterator of names has been read by now
     return bank
 
 
