@@ -60,7 +60,7 @@ def test_paths_run_in_the_html_itself_and_can_be_stopped(chromium: Any, server: 
     page.get_by_role("button", name="Play", exact=True).click()
     page.wait_for_function(f"{START_DRAWN} > {before}")
     page.get_by_role("button", name="Play again").wait_for()
-    assert page.evaluate(START_DRAWN) == 13 + 7 + 4
+    assert page.evaluate(START_DRAWN) == 13 + 4 + 4
     assert page.get_by_role("link", name="Explore").get_attribute("href") == "?page=explore"  # leads on, all the same
     page.context.close()
 
@@ -110,7 +110,7 @@ def drag_start(page: Any) -> None:
 
 
 def test_the_start_follows_pointer_and_keys_and_former_paths_stay_until_cleared(page: Any) -> None:
-    wait_for(lambda: page.evaluate(START_DRAWN) == 13 + 7 + 4, "the paths", events_of(page))
+    wait_for(lambda: page.evaluate(START_DRAWN) == 13 + 4 + 4, "the paths", events_of(page))
     page.locator("#mklviz-front .best").wait_for()
     assert page.evaluate("performance.getEntriesByName('mklviz-path-moves').length") == 0  # who wants no motion
     handle = page.get_by_role("slider", name="Start of the solvers")
