@@ -134,6 +134,8 @@ LEARNED = """() => [...Bokeh.documents[0].all_models].filter((m) => m.type === "
 def test_the_model_shows_what_was_learned_and_follows_the_cursor(raced: App) -> None:
     app = raced
     app.page.get_by_role("tab", name="Model").click()
+    # until then the button of the tab before is taken, which is just being hidden
+    app.page.get_by_text(re.compile("The solution of|at step")).locator("visible=true").first.wait_for()
     app.press("To the end")
 
     def drawn() -> set[str]:
