@@ -1,6 +1,8 @@
 """Time is shared out fairly, in the middle of long steps too, and who does not answer stops nobody else."""
 
 import asyncio
+import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -107,6 +109,22 @@ def test_a_long_turn_is_left_in_the_middle_and_taken_up_again() -> None:
     assert long.ended.wait(PATIENCE)
     assert quick.ended.wait(PATIENCE)
     assert log == ["quick"] * 10 + ["long"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Elsewhere threads have no niceness of their own.")
+def test_workers_of_a_server_step_back_behind_its_pages(one_worker: Scheduler) -> None:
+    class Looking(Job):
+        def work(self) -> None:
+            self.log.append(str(os.getpriority(os.PRIO_PROCESS, threading.get_native_id())))
+
+    log: list[str] = []
+    one_worker.niceness = 3
+    job = Looking("of the server", TimeShare(), log, one_worker, 0.0, 1)
+    one_worker.submit(job)
+    assert job.ended.wait(PATIENCE)
+    here = os.getpriority(os.PRIO_PROCESS, os.getpid())
+    assert log == [str(min(here + 3, 19)), "of the server"]
+    assert os.getpriority(os.PRIO_PROCESS, threading.main_thread().native_id) == here
 
 
 def test_who_was_idle_has_saved_nothing_up() -> None:

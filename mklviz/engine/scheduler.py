@@ -15,6 +15,7 @@ from __future__ import annotations
 import itertools
 import logging
 import os
+import sys
 import threading
 import time
 from dataclasses import dataclass, field
@@ -86,6 +87,7 @@ class Scheduler:
 
     idle_seconds = 2.0
     silent_seconds, lost_seconds = 10.0, 60.0  # after which a silent turn loses its worker to others, and is given up
+    niceness = 0  # of workers that begin from now on: how far they step back behind its other threads
 
     def __init__(self, workers: int) -> None:
         self._limit = workers
@@ -169,6 +171,9 @@ class Scheduler:
             threading.Thread(target=self._watch, name="mklviz-watchdog", daemon=True).start()
 
     def _work(self) -> None:
+        if sys.platform == "linux" and self.niceness:  # elsewhere a thread has no niceness of its own
+            process = os.getpriority(os.PRIO_PROCESS, os.getpid())
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), min(process + self.niceness, 19))
         with one_blas_thread():
             while (turn := self._take()) is not None:
                 try:
