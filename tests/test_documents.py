@@ -132,7 +132,9 @@ def public_documents() -> set[str]:
         for name in vars(owner)
         if not name.startswith("_")
     }
-    return methods | {f"{thing.__module__}.{thing.__qualname__}" for thing in {*things, *classes} if callable(thing)}
+    return methods | {
+        f"{thing.__module__}.{thing.__qualname__}" for thing in {*things, *classes} if hasattr(thing, "__qualname__")
+    }
 
 
 def documents(node: ast.AST, name: str) -> Iterator[tuple[str, str]]:
