@@ -20,7 +20,7 @@ from mklviz.kernels import paper_bank
 from mklviz.problem import Problem
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
-from mklviz.views.explorer.shell import Shell
+from mklviz.views.explorer.shell import OPENING, Shell
 from mklviz.views.look.palette import DARK, LIGHT
 from mklviz.views.race.cursor_bar import FRAMES
 from mklviz.views.session.session import Session
@@ -117,6 +117,19 @@ def test_a_tab_is_built_when_it_is_opened_and_has_something_to_show() -> None:
     assert Plain.made == 1
     session.clear()
     assert "no race" in shell.boxes[Plain][0].object
+
+
+def test_a_page_hears_that_a_tab_is_being_drawn_before_it_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    shell = Shell(shown(raced("level", steps=2)), classes=[RaceTab, Plain])
+    monkeypatch.setattr("mklviz.views.explorer.shell.is_served", lambda: True)
+    monkeypatch.setattr("mklviz.views.explorer.shell.document_of", lambda pane: pane)
+    shell.strip.active = 1
+    assert Plain not in shell.tabs
+    assert OPENING in shell.boxes[Plain][0].object
+    shell.tick(0.0)
+    assert Plain in shell.tabs
+    words, _ = shell.boxes[Plain]  # which its style hides once the tab stands behind them
+    assert OPENING in words.object
 
 
 class Always(Plain):
