@@ -440,7 +440,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/sweeps": (3028, 13),
     "mklviz/views": (30, 1),
     "mklviz/views/chart": (1974, 10),
-    "mklviz/views/explorer": (1892, 10),
+    "mklviz/views/explorer": (1893, 10),
     "mklviz/views/export": (2505, 15),
     "mklviz/views/form": (1175, 6),
     "mklviz/views/geometry": (826, 4),
@@ -459,7 +459,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (554, 3),
     "mklviz/views/tabs": (2372, 12),
     "solvers": (6179, 28),
-    "tests": (50195, 205),
+    "tests": (50190, 205),
 }
 
 

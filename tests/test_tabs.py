@@ -13,6 +13,7 @@ import pytest
 from _problems import problem, ran
 from _ticks import Prepared
 from _waits import wait_for
+from bokeh.document import Document
 
 from mklviz.datasets import load_dataset
 from mklviz.engine import MaxIter, Race
@@ -119,10 +120,9 @@ def test_a_tab_is_built_when_it_is_opened_and_has_something_to_show() -> None:
     assert "no race" in shell.boxes[Plain][0].object
 
 
-def test_a_page_hears_that_a_tab_is_being_drawn_before_it_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
-    shell = Shell(shown(raced("level", steps=2)), classes=[RaceTab, Plain])
-    monkeypatch.setattr("mklviz.views.explorer.shell.is_served", lambda: True)
-    monkeypatch.setattr("mklviz.views.explorer.shell.document_of", lambda pane: pane)
+def test_a_page_hears_that_a_tab_is_being_drawn_before_it_is_built() -> None:
+    shell, page = Shell(shown(raced("level", steps=2)), classes=[RaceTab, Plain]), Document()
+    page.add_root(shell.root.get_root(page))
     shell.strip.active = 1
     assert Plain not in shell.tabs
     assert OPENING in shell.boxes[Plain][0].object

@@ -10,7 +10,6 @@ import panel as pn
 import panel_material_ui as pmui
 
 from mklviz.views.host.frames import document_of
-from mklviz.views.host.page_session import is_served
 from mklviz.views.links.link import STEP, TAB, query_value, unusable
 from mklviz.views.look import cards
 from mklviz.views.race.race_view import RaceView
@@ -140,7 +139,7 @@ class Shell:
         try:
             reason = kind.supports(self.session)
             if not reason and kind not in self.tabs:
-                if kind not in self._told and is_served() and document_of(self.root) is not None:
+                if kind not in self._told and document_of(self.root) is not None:
                     self._told.add(kind)  # the next tick builds it, and the browser then draws it: both take a while
                     return OPENING
                 tab = kind()
