@@ -76,7 +76,9 @@ def _modules() -> dict[str, ModuleType | TableInfo]:
 def _find(name: str) -> ModuleType | TableInfo:
     modules = _modules()
     if name not in modules:
-        sentence = f"There is no data set {name!r:.80}; {hint(str(name), sorted(modules))}"
+        file = set(str(name)) & set("./\\")
+        helps = "a file is read by mv.read_dataset(path)." if file else hint(str(name), sorted(modules))
+        sentence = f"There is no data set {name!r:.80}; {helps}"
         raise DataError(" ".join([sentence, *left_out()]))
     return modules[name]
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["counted", "duration_text", "is_number", "is_switch", "is_whole", "share_text"]
+__all__ = ["counted", "duration_text", "is_number", "is_switch", "is_whole", "number_text", "share_text"]
 
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 LEAST_SHARE = 1e-8  # that is written in full
 
 
@@ -32,6 +33,18 @@ def is_switch(value: Any) -> bool:
     return isinstance(value, (bool, np.bool_))
 
 
+def number_text(value: float, form: str = ",.6g", unit: str = "") -> str:
+    """Return a number as people write it: −4,331.85, 6×10⁻⁵; a dash where there is none."""
+    if not math.isfinite(value):
+        return "–"
+    text = f"{value:{form}}"
+    factor, _, exponent = text.partition("e")
+    if exponent:
+        power = f"10{str(int(exponent)).translate(RAISED)}"
+        text = power if float(factor) == 1.0 else f"{float(factor):g}×{power}"
+    return text.replace("-", "−") + unit
+
+
 def counted(number: float, noun: str) -> str:
     """Return "1 step", "3 steps", "1,200 steps"."""
     count = int(number)
@@ -44,8 +57,8 @@ def share_text(share: float, digits: int = 2) -> str:
         return "under 0.000001 %"
     rounded = float(f"{100.0 * share:.{digits}g}")
     if abs(rounded) >= 10.0 ** (digits - 1):
-        return f"{100.0 * share:,.0f} %"
-    return f"{rounded:.10f}".rstrip("0").rstrip(".") + " %"
+        return number_text(100.0 * share, ",.0f", " %")
+    return number_text(rounded, ".10f").rstrip("0").rstrip(".") + " %"
 
 
 def duration_text(seconds: float) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from mklviz.contract import Iterate
-from mklviz.numbers import counted, share_text
+from mklviz.numbers import counted, number_text, share_text
 from mklviz.typing import Array
 
 FROM_KINK = "At a kink, where one SVM's slope misleads, the search followed the average of the last SVM solutions"
@@ -18,7 +18,7 @@ _UNCHANGED = 5e-7  # a relative change of the objective that seven digits cannot
 def objective_change(before: Iterate, after: Iterate) -> str:
     """Return a sentence on the objective and the gap, such as "The objective fell by 2.1 % to 3,512 (gap 12 %)."""
     change = (after.objective - before.objective) / max(abs(before.objective), 1e-300)
-    where = f"{after.objective:,.6g}{_gap(after, ' (', ')')}"
+    where = f"{number_text(after.objective)}{_gap(after, ' (', ')')}"
     if abs(change) < _UNCHANGED:
         return f"The objective stayed at {where}."
     return f"The objective {'fell' if change < 0 else 'rose'} by {share_text(abs(change))} to {where}."
@@ -37,7 +37,8 @@ def finer_svms(before: Iterate, after: Iterate) -> str:
 def start_sentence(after: Iterate) -> str:
     """Return the sentence on a start."""
     used = int((after.weights > 0).sum())
-    return f"The start gives weight to {counted(used, 'kernel')}: objective {after.objective:,.6g}{_gap(after, ', ')}."
+    where = f"objective {number_text(after.objective)}{_gap(after, ', ')}"
+    return f"The start gives weight to {counted(used, 'kernel')}: {where}."
 
 
 def _gap(after: Iterate, before: str, behind: str = "") -> str:

@@ -30,7 +30,7 @@ from mklviz.errors import SolverError
 from mklviz.inner.averaging import Proof, SvmPoint
 from mklviz.inner.oracle import SvmOracle, refuse, tolerance_option
 from mklviz.kernels.interface import Divisible
-from mklviz.numbers import counted, share_text
+from mklviz.numbers import counted, number_text, share_text
 from mklviz.problem import Problem
 from mklviz.problem.proving import relative_gap
 from mklviz.solvers._cutting_plane import FINEST_SVM, CuttingPlaneModel, needs_simplex, next_tolerance
@@ -211,7 +211,7 @@ class Level(Solver):
         few = {1.0: "the one cut lies", 2.0: "both cuts lie"}
         cuts = few.get(facts.cuts, f"all {counted(facts.cuts, 'cut')} lie")
         text = f"Moved {share_text(facts.moved)} of the weight, to the nearest point where {cuts} below the level"
-        text += f" {facts.level:,.6g}."
+        text += f" {number_text(facts.level)}."
         if facts.empty_level_sets > 0.0:
             text += " The first level tried was too low for any point, which raised the lower bound."
         return f"{text} {objective_change(before, after)}"

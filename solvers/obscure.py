@@ -24,7 +24,7 @@ import param
 from mklviz.context import spending
 from mklviz.contract import Array, Iterate, Solver
 from mklviz.inner.oracle import refuse
-from mklviz.numbers import counted
+from mklviz.numbers import counted, number_text
 from mklviz.problem import GroupSquaredPlusL1, Hinge, Problem
 from mklviz.solvers import _ufo as steps
 from mklviz.solvers._ufo import EpochFacts, ThetaState, needs_group_norm
@@ -121,7 +121,7 @@ class Obscure(Solver):
     def narrate(self, before: Iterate | None, after: Iterate) -> str:
         """Tell the stage, how many samples were wrong, and what came of it."""
         if before is None:
-            return f"The start is the zero function: objective {after.objective:,.6g}, lower bound 0."
+            return f"The start is the zero function: objective {number_text(after.objective)}, lower bound 0."
         facts = ObscureFacts.of(after)
         wrong = int(facts.updates - ObscureFacts.of(before).updates)
         stage = "online" if facts.stage == 1.0 else "batch"

@@ -25,7 +25,7 @@ import param
 from mklviz.contract import Array, End, Facts, Iterate
 from mklviz.inner.averaging import Kink
 from mklviz.inner.oracle import SvmOracle, needs_gradient, refuse, tolerance_option
-from mklviz.numbers import counted
+from mklviz.numbers import counted, number_text
 from mklviz.problem import Problem
 from mklviz.solvers._spectral import (
     SHORTEST,
@@ -171,7 +171,7 @@ class Pgd(RandomStart):
             return start_sentence(after)
         facts = PgdFacts.of(after)
         trials = counted(facts.line_search_trials, "SVM solve")
-        text = f"The line search settled on the step {after.step:.2g} after {trials}."
+        text = f"The line search settled on the step {number_text(after.step, '.2g')} after {trials}."
         if facts.direction == "averaged":
             verb = "took" if after.step > 0.0 else "found nothing lower in"
             text = f"{FROM_KINK} and {verb} {trials}."
@@ -179,7 +179,7 @@ class Pgd(RandomStart):
             text = f"{trials} found no step that lowers the objective."
         text += finer_svms(before, after) + f" {objective_change(before, after)}"
         if after.objective > before.objective and self.nonmonotone:
-            most = f"{facts.reference_value:,.6g}"
+            most = number_text(facts.reference_value)
             text += f" It may rise for a while, as long as it stays below the average of past values, {most}."
         return text
 

@@ -21,7 +21,7 @@ import param
 from mklviz.contract import End, Facts, Iterate, Solver
 from mklviz.errors import SolverError
 from mklviz.inner.oracle import SvmOracle, refuse, tolerance_option
-from mklviz.numbers import counted, share_text
+from mklviz.numbers import counted, number_text, share_text
 from mklviz.problem import Problem
 from mklviz.problem.proving import relative_gap
 from mklviz.solvers._cutting_plane import CuttingPlaneModel, needs_simplex, next_tolerance
@@ -108,10 +108,10 @@ class Silp(Solver):
         if math.isnan(facts.lp_value):
             return f"The linear program over {counted(facts.cuts, 'cut')} failed, so the weights stay."
         cuts = "its one cut" if facts.cuts == 1.0 else f"its {counted(facts.cuts, 'cut')}"
-        promised, moved = facts.lp_value, facts.moved
+        promised, moved, true = facts.lp_value, facts.moved, number_text(after.objective)
         text = f"Moved {share_text(moved)} of the weight{' at once' if moved >= 0.5 else ''}, to the lowest point of"
-        text += f" {cuts}. The cuts promise the objective {promised:,.6g} there;"
+        text += f" {cuts}. The cuts promise the objective {number_text(promised)} there;"
         if after.objective - promised <= 1e-2 * abs(after.objective):
-            return f"{text} the true one, {after.objective:,.6g}, is close."
-        higher = f", higher than the {before.objective:,.6g} before" if after.objective > before.objective else ""
-        return f"{text} the true one is {after.objective:,.6g}{higher}."
+            return f"{text} the true one, {true}, is close."
+        higher = after.objective > before.objective
+        return f"{text} the true one is {true}{f', higher than the {number_text(before.objective)} before' * higher}."

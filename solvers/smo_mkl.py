@@ -21,7 +21,7 @@ from mklviz.context import checkpoint, spending
 from mklviz.contract import Array, End, Facts, Iterate, Solver
 from mklviz.inner.oracle import dense_kernels, needs_hinge, needs_memory, refuse
 from mklviz.inner.warm import start_duals, start_weights
-from mklviz.numbers import counted
+from mklviz.numbers import counted, number_text
 from mklviz.problem import LpPenalty, Problem
 from mklviz.solvers import _smo_mkl as steps
 from mklviz.solvers._words import objective_change, start_sentence
@@ -94,16 +94,16 @@ class SmoMkl(Solver):
         if before is None:
             if after.dual.any():
                 return start_sentence(after)
-            return f"The start has all dual variables at zero: objective {after.objective:,.6g}, lower bound 0."
+            return f"The start has all dual variables at zero: objective {number_text(after.objective)}, lower bound 0."
         facts = SmoMklFacts.of(after)
         pairs = facts.pair_steps - SmoMklFacts.of(before).pair_steps
         if pairs == 0.0:
             return f"No pair of dual variables can climb any further. {objective_change(before, after)}"
-        old, new = f"{before.lower_bound:,.6g}", f"{after.lower_bound:,.6g}"
+        old, new = number_text(before.lower_bound), number_text(after.lower_bound)
         raised = f"left the lower bound at {new}" if old == new else f"raised the lower bound from {old} to {new}"
         return (
             f"{counted(pairs, 'step')}, each on a pair of dual variables, {raised}; the slopes of the worst pair still"
-            f" differ by {facts.violation:.2g}. {objective_change(before, after)}"
+            f" differ by {number_text(facts.violation, '.2g')}. {objective_change(before, after)}"
         )
 
 

@@ -25,7 +25,7 @@ import param
 from mklviz.contract import Array, End, Facts, Iterate
 from mklviz.inner.averaging import Kink, SvmPoint
 from mklviz.inner.oracle import SvmOracle, needs_gradient, refuse
-from mklviz.numbers import counted, share_text
+from mklviz.numbers import counted, number_text, share_text
 from mklviz.problem import Problem
 from mklviz.solvers._spectral import (
     TYPICAL,
@@ -167,16 +167,16 @@ class Spg(RandomStart):
         if before is None:
             return start_sentence(after)
         facts = SpgFacts.of(after)
-        share, trials = facts.share, facts.line_search_trials
+        share, trials, length = facts.share, facts.line_search_trials, number_text(facts.bb_step, ".2g")
         if facts.direction == "averaged":
             verb = "took" if share > 0.0 else "found nothing lower in"
             taken = f"{FROM_KINK} and {verb} {counted(trials, 'SVM solve')}."
         elif share == 0.0:
-            taken = f"{counted(trials, 'trial')} of the spectral step {facts.bb_step:.2g} found nothing low enough."
+            taken = f"{counted(trials, 'trial')} of the spectral step {length} found nothing low enough."
         elif share == 1.0:
-            taken = f"The spectral step {facts.bb_step:.2g} was taken in full, at the first trial."
+            taken = f"The spectral step {length} was taken in full, at the first trial."
         else:
-            taken = f"The spectral step {facts.bb_step:.2g} was shortened to {share_text(share)} in"
+            taken = f"The spectral step {length} was shortened to {share_text(share)} in"
             taken += f" {counted(trials, 'trial')}."
         return f"{taken} {objective_change(before, after)}{finer_svms(before, after)}"
 

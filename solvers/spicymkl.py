@@ -38,7 +38,7 @@ from mklviz.inner.conjugates import Conjugate, conjugate_of, conjugated_losses, 
 from mklviz.inner.oracle import FINEST, SVM_TOLERANCE, SvmOracle, needs_known_loss, needs_matrix, refuse
 from mklviz.inner.warm import start_weights
 from mklviz.lazy import cached_property
-from mklviz.numbers import counted
+from mklviz.numbers import counted, number_text
 from mklviz.problem import Problem
 from mklviz.problem.rounding import rounding_bound
 from mklviz.solvers._spicy_newton import InnerProblem, Point
@@ -151,7 +151,8 @@ class SpicyMkl(Solver):
             return f"{sentence} {objective_change(before, after)}"
         took = counted(facts.newton_steps, "Newton step")
         active = counted(facts.active_kernels, "kernel")
-        near = "" if np.isnan(after.step) else f", with the functions kept near the last ones (γ = {after.step:.2g}),"
+        near = f", with the functions kept near the last ones (γ = {number_text(after.step, '.2g')}),"
+        near = "" if np.isnan(after.step) else near
         return f"{took} on the dual variables{near} left {active} with weight. {objective_change(before, after)}"
 
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from mklviz.context import spending
 from mklviz.contract import Iterate, Solver
 from mklviz.inner.oracle import refuse
-from mklviz.numbers import counted
+from mklviz.numbers import counted, number_text
 from mklviz.problem import Hinge, Logistic, MulticlassHinge, Problem
 from mklviz.problem.losses import labels_of
 from mklviz.solvers import _ufo as steps
@@ -69,7 +69,7 @@ class Ufo(Solver):
     def narrate(self, before: Iterate | None, after: Iterate) -> str:
         """Tell how many samples moved the function, how many kernels are out, and what came of it."""
         if before is None:
-            return f"The start is the zero function: objective {after.objective:,.6g}, lower bound 0."
+            return f"The start is the zero function: objective {number_text(after.objective)}, lower bound 0."
         facts = EpochFacts.of(after)
         moved = int(facts.updates - EpochFacts.of(before).updates)
         out = counted(facts.zero_kernels, "kernel")

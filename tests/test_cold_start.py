@@ -136,7 +136,7 @@ def test_a_recording_grows_at_the_pace_and_ends_as_it_did() -> None:
 def test_who_opens_a_page_while_solvers_are_compiled_sees_a_recording(explorer: Explorer, cold: Cold) -> None:
     view = explorer.race_view
     follow(explorer, lambda: view.playback is not None and points(view)["silp"] > 3)
-    follow(explorer, lambda: explorer.status == PLAYED)
+    follow(explorer, lambda: explorer.status == f"{PLAYED} Press Run to start the solvers.")
     assert (explorer.state, view.race, explorer.session.race, marks(view)) == ("empty", None, None, {True})
     heads = "".join(str(head.object) for head in view.page.weights.heads.values())
     assert "SILP" in heads

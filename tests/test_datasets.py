@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import re
 from importlib import resources
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -34,6 +35,12 @@ POSITIVE_CLASSES = [tuple(each.split(": ")) for each in POSITIVE.split(", ")]
 def test_every_published_table_is_there():
     assert set(PUBLISHED_SHAPES) == {card.name for card in TABLES}
     assert list_datasets() == sorted(CARDS)
+
+
+def test_a_path_in_place_of_a_name_leads_to_what_reads_files() -> None:
+    for path in ("/x.csv", "x.csv", Path("/x.csv")):
+        with pytest.raises(DataError, match=r"^There is no data set .*; a file is read by mv\.read_dataset\(path\)\.$"):
+            load_dataset(path)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", AT_HAND)

@@ -317,6 +317,9 @@ def test_a_warm_start_begins_where_the_last_fit_ended() -> None:
 def test_a_fit_that_comes_to_its_limit_warns() -> None:
     with pytest.warns(ConvergenceWarning, match="Raise max_iter or tol"):
         mv.MKLClassifier(WORDS, solver="spg", max_iter=1, tol=1e-9).fit(*data())
+    helps = r"Raise tol above the gap, [^ ]+\. Another solver may come closer\.$"  # more steps would not
+    with pytest.warns(ConvergenceWarning, match=helps):
+        mv.MKLClassifier(WORDS, solver="alignf", tol=1e-9).fit(*data())
 
 
 @pytest.mark.usefixtures("fifty_exact")

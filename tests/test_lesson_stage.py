@@ -18,7 +18,7 @@ from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.lessons.picture import step_table
 from mklviz.views.lessons.pictures import picture_of, recorded_picture, recorded_runs
 from mklviz.views.lessons.score import LessonScore
-from mklviz.views.lessons.stage import PictureView
+from mklviz.views.lessons.stage import PictureView, emptied
 from mklviz.views.look.palette import LIGHT
 from mklviz.views.session.session import LessonResult
 from mklviz.views.sidebar.scenario_panel import LessonPanel
@@ -124,6 +124,12 @@ def test_there_is_one_run_button_and_it_comes_back_when_the_lesson_is_closed(exp
     assert (explorer.stage.root.visible, in_drawer.visible, in_header.visible) == (False, True, True)
 
 
+def test_the_status_names_the_button_that_starts_the_race(explorer: Explorer) -> None:
+    assert explorer.status == "Press Run lesson to start the solvers."
+    explorer.stage.close.clicks += 1
+    assert explorer.status == "Press Run to start the solvers."
+
+
 @pytest.mark.full
 def test_a_claim_that_cannot_be_tested_clears_the_set_up_of_the_one_before(explorer: Explorer) -> None:
     every = [answer.claim for answers in answers_by_paper().values() for answer in answers]
@@ -151,6 +157,15 @@ def test_a_chart_that_only_the_result_fills_says_so_until_then() -> None:
         view.show(picture_of(scenarios()[NAME], replace(runs, evidence=evidence)), LIGHT)
         solves, valley = (str(figure.object) for figure in view.headings)
         assert ("Appears when" in solves, "Appears when" in valley) == (False, empty)
+
+
+def test_what_a_colour_means_is_said_where_there_are_points() -> None:
+    picture, view = recorded_picture("silp-oscillates", LIGHT), PictureView()
+    assert picture is not None
+    for tables, waiting, noted in ((picture.tables, "", True), (emptied(picture.tables), "Guess", False)):
+        view.show(replace(picture, tables=tables), LIGHT, waiting)
+        said = ["grey: another kernel" in str(heading.object) for heading in view.headings]
+        assert said == [False, noted, noted]
 
 
 def test_a_scenario_without_a_question_has_no_stage(explorer: Explorer) -> None:

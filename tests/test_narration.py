@@ -75,7 +75,7 @@ def test_every_approved_text_is_of_a_solver() -> None:
     assert sorted(path.stem for path in APPROVED.iterdir()) == sorted(available_solvers())
 
 
-NUMBER = r"-?(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?(?!\w)"
+NUMBER = r"−?(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?(?:×10)?[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]*(?!\w)"
 
 
 def shapes(said: str) -> set[str]:

@@ -24,6 +24,7 @@ from mklviz.scenarios import DEFAULT, scenarios
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Chart, TextMark
 from mklviz.views.explorer.explorer import Explorer
+from mklviz.views.geometry.map_chart import PLANE
 from mklviz.views.lessons.picture import LessonRuns, bar_chart, name_mark, point_names
 from mklviz.views.lessons.pictures import PICTURES, picture_of, recorded_picture, thumbnail
 from mklviz.views.look.palette import DARK, LIGHT, Theme, theme_for
@@ -36,12 +37,20 @@ DRAWN = ("Geometry", "Your mix", "Model", "Timeline", "Knobs", "Stopping")
 RECORDED = [name for name in scenarios() if recording(name)]
 
 
+def test_the_name_of_a_flat_curve_stands_beside_it_where_steep_ones_pass() -> None:
+    picture = recorded_picture(DEFAULT, LIGHT)
+    assert picture is not None
+    table = picture.tables["names-moved"]
+    assert table["name"] == ["SILP", "Level"]
+    assert max(map(abs, table["up"])) < 20.0  # pixels
+
+
 @pytest.mark.parametrize("scenario", RECORDED)
 def test_every_tab_that_needs_a_race_draws_the_recording(scenario: str) -> None:
     drawn = {kind.title: preview_of(kind.preview, scenario, LIGHT) for kind in tab_classes()}
     assert [title for title, text in drawn.items() if "<svg" in text] == list(DRAWN)
     assert "import mklviz as mv" in drawn["Share"]
-    note = f"This is a recording of “{escape(scenarios()[scenario].title)}”. Press Run for your own."
+    note = f"This is a recording of “{escape(scenarios()[scenario].title)}”. Your own race takes its place."
     assert all(note in drawn[title] for title in (*DRAWN, "Share"))
     pictures = [part for text in drawn.values() for part in text.split('<svg xmlns="')[1:]]
     assert all('width="360"' in part for part in pictures)  # so that a phone has room for each chart
@@ -65,6 +74,7 @@ def test_the_numbers_of_steps_keep_clear_of_one_another_in_a_preview() -> None:
     numbers = re.findall(r'<text x="([\d.]+)" y="([\d.]+)" style="[^"]*font-weight:700">(\d+)<', drawn)
     boxes = [(float(x), float(y), 7.0 * len(step)) for x, y, step in numbers]
     assert {"1", "2", "3"} <= {step for _, _, step in numbers}
+    assert all(f">{axis.label}</text>" in drawn for axis in PLANE)
     for (x, y, wide), (other, at, _) in permutations(boxes, 2):
         assert abs(y - at) > 10.0 or not x <= other < x + wide
 

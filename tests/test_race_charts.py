@@ -17,7 +17,7 @@ from bokeh.models import Line, LinearScale, LogScale
 from mklviz.contract import End, Iterate, Solver
 from mklviz.engine import MaxIter, Race
 from mklviz.errors import SolverError
-from mklviz.numbers import share_text
+from mklviz.numbers import number_text, share_text
 from mklviz.problem import Problem
 from mklviz.record.summary import Reference
 from mklviz.views.chart.axes import FAR, NUMBERS, axis_end, tick_text
@@ -166,7 +166,9 @@ def test_numbers_are_written_as_people_write_them() -> None:
         "2.5×10⁻⁸ %",
         "0 %",
     ]
-    assert [tick_text(value, "short") for value in (1e-7, -2e-5, 0.001, 3e6)] == ["10⁻⁷", "-2×10⁻⁵", "0.001", "3×10⁶"]
+    assert [tick_text(value, "short") for value in (1e-7, -2e-5, 0.001, 3e6)] == ["10⁻⁷", "−2×10⁻⁵", "0.001", "3×10⁶"]
+    assert tick_text(-1234.5, "exact") == number_text(-1234.5) == "−1,234.5"
+    assert [number_text(value, ".2g") for value in (6e-05, -7.6e-7, math.nan)] == ["6×10⁻⁵", "−7.6×10⁻⁷", "–"]
 
 
 # -- objectives above the best bound, and an end before a run far longer than others
@@ -459,7 +461,7 @@ def test_a_table_that_has_not_changed_is_not_sent_again() -> None:
         (0.0996, "10 %"),
         (0.45, "45 %"),
         (12.0, "1,200 %"),
-        (-0.02, "-2 %"),
+        (-0.02, "−2 %"),
     ],
 )
 def test_a_share_is_written_in_per_cent_without_powers_of_ten(share: float, text: str) -> None:

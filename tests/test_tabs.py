@@ -13,6 +13,7 @@ import pytest
 from _problems import problem, ran
 from _ticks import Prepared
 from _waits import wait_for
+from bokeh.document import Document
 
 from mklviz.datasets import load_dataset
 from mklviz.engine import MaxIter, Race
@@ -20,7 +21,7 @@ from mklviz.kernels import paper_bank
 from mklviz.problem import Problem
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
-from mklviz.views.explorer.shell import Shell
+from mklviz.views.explorer.shell import OPENING, Shell
 from mklviz.views.look.palette import DARK, LIGHT
 from mklviz.views.race.cursor_bar import FRAMES
 from mklviz.views.session.session import Session
@@ -117,6 +118,18 @@ def test_a_tab_is_built_when_it_is_opened_and_has_something_to_show() -> None:
     assert Plain.made == 1
     session.clear()
     assert "no race" in shell.boxes[Plain][0].object
+
+
+def test_a_page_hears_that_a_tab_is_being_drawn_before_it_is_built() -> None:
+    shell, page = Shell(shown(raced("level", steps=2)), classes=[RaceTab, Plain]), Document()
+    page.add_root(shell.root.get_root(page))
+    shell.strip.active = 1
+    assert Plain not in shell.tabs
+    assert OPENING in shell.boxes[Plain][0].object
+    shell.tick(0.0)
+    assert Plain in shell.tabs
+    words, _ = shell.boxes[Plain]  # which its style hides once the tab stands behind them
+    assert OPENING in words.object
 
 
 class Always(Plain):

@@ -22,7 +22,7 @@ from mklviz.context import interruptible
 from mklviz.datasets import Dataset, read_dataset_bytes
 from mklviz.engine import make_solver, recommend, solve
 from mklviz.errors import ProblemError
-from mklviz.numbers import counted
+from mklviz.numbers import counted, number_text
 from mklviz.problem import Problem
 from mklviz.problem.problem import balanced_classes
 from mklviz.recipe import Recipe
@@ -195,8 +195,8 @@ def _field(
     label = make_solver(recommend(problem)).label
     used = f"{best.active:,} of {problem.m:,} {problem.noun}s in use"
     support = int(np.count_nonzero(best.dual if best.dual.ndim == 1 else best.dual.any(axis=1)))
-    steps = len(trace) - 1
-    how = f"from all {problem.n:,} points by {label} in {counted(steps, 'step')}"
-    sentence = f"{fineness.verb} {how}: {used}, {support:,} support vectors, objective {best.objective:,.4g}."
+    steps, objective = counted(len(trace) - 1, "step"), number_text(best.objective, ",.4g")
+    how = f"from all {problem.n:,} points by {label} in {steps}"
+    sentence = f"{fineness.verb} {how}: {used}, {support:,} support vectors, objective {objective}."
     bars = by_kernel(best.weights, problem.bank.names, HEAVIEST)
     return Field(values, boundary, margins, dict(zip(bars.names, bars.values, strict=True)), sentence)

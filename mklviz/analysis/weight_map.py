@@ -17,6 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from mklviz.contract import ACTIVE_WEIGHT
+from mklviz.numbers import number_text
 from mklviz.problem import Simplex
 from mklviz.typing import Array
 
@@ -56,7 +57,7 @@ def point_of(
     more = int((weights > ACTIVE_WEIGHT).sum()) - NAMED
     kernels = ", ".join(f"{names[k]} {weights[k]:.3f}" for k in heaviest) + (f" and {more:,} more" if more > 0 else "")
     x, y = position
-    return MapPoint(float(x), float(y), title, f"{objective:,.6g}", kernels)
+    return MapPoint(float(x), float(y), title, number_text(objective), kernels)
 
 
 # What maps share: nodes are known by whole numbers, so that no height is computed twice, each beside the one before.

@@ -20,7 +20,7 @@ from mklviz.engine.task import STOPPED, check_threads
 from mklviz.errors import MklvizError, UnsupportedProblem
 from mklviz.kernels.interface import Approximate
 from mklviz.lazy import cached_property
-from mklviz.numbers import counted, is_whole
+from mklviz.numbers import counted, is_whole, number_text
 from mklviz.problem import Problem
 from mklviz.quoting import table
 from mklviz.record import FINAL, Trace
@@ -92,7 +92,7 @@ def narrated(solver: Solver, trace: Trace, index: int) -> str:
         return solver.narrate(trace[index - 1] if index else None, here)
     return (
         f"{solver.label} takes over the weights of {origin.label} at step {origin.step:,}, with"
-        f" {counted(origin.svm_solves, 'SVM solve')} behind it: objective {here.objective:,.6g}."
+        f" {counted(origin.svm_solves, 'SVM solve')} behind it: objective {number_text(here.objective)}."
     )
 
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from mklviz.errors import MklvizError, ProblemError
-from mklviz.numbers import is_number
+from mklviz.numbers import RAISED, is_number
 
 T = TypeVar("T")
 MOST_VALUES = 100
@@ -23,7 +23,6 @@ MOST_SPANNED = 10_000
 MOST_PARTS = 12  # the largest denominator of a ratio that is written as one
 
 _PLAIN = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−", "-0123456789-")
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SUPERSCRIPT = re.compile(r"(?<=[0-9])([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 _RANGE = re.compile(r"\s*(?:…|\.\.\.?|\bto\b)\s*")
 _RATIO = re.compile(r"([+-]?\d{1,3})\s*/\s*(\d{1,3})")
@@ -166,7 +165,7 @@ def write_values(values: Sequence[float]) -> str:
 def show_values(values: Sequence[float]) -> str:
     """Write numbers as papers do: ``2⁻³ … 2⁶``, ``1 … 3`` or ``0.5, 1, 2``; `values` reads that, too."""
     text = write_values(values).replace("...", " … ").replace(",", ", ")
-    return _WRITTEN_POWER.sub(lambda power: power[1].translate(_RAISED), text)
+    return _WRITTEN_POWER.sub(lambda power: power[1].translate(RAISED), text)
 
 
 # -- texts in pieces, and names and values written so that they can be read back; double quotes as in JSON

@@ -14,6 +14,7 @@ from typing import Any
 from bokeh.models import CategoricalAxis, CustomJS, CustomJSTickFormatter, FixedTicker, Legend, NoOverlap
 from bokeh.plotting import figure
 
+from mklviz.numbers import number_text
 from mklviz.views.chart.description import Axis, NumberFormat
 from mklviz.views.look.palette import FONT, Theme
 
@@ -22,24 +23,24 @@ X_AXES = {"iteration": "iteration", "svm_solves": "SVM solves", "seconds": "CPU 
 POWER = """const power = (value, digits) => {
   const [factor, exponent] = value.toExponential(digits).split("e")
   const raised = [...String(+exponent)].map((sign) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(sign)]).join("")
-  return (+factor === 1 ? "" : `${+factor}×`) + `10${raised}`
+  return (+factor === 1 ? "" : `${+factor}×`.replace("-", "−")) + `10${raised}`
 }
 """
 # how a number is written at a tick, as the body of a function of it: short, in powers of ten where it would be long
 SHORT = POWER + (
     "const a = Math.abs(tick); return a > 0 && (a < 1e-3 || a >= 1e6) ? power(tick, 1)"
-    ' : tick.toLocaleString("en-US", {maximumSignificantDigits: 4})'
+    ' : tick.toLocaleString("en-US", {maximumSignificantDigits: 4}).replace("-", "−")'
 )
 
 # a share, as per cent
 PERCENT = POWER + (
     "const p = 100 * tick, a = Math.abs(p); return (a > 0 && a < 0.99e-6 ? power(p, 1)"
-    ' : p.toLocaleString("en-US", {maximumSignificantDigits: 3})) + " %"'
+    ' : p.toLocaleString("en-US", {maximumSignificantDigits: 3}).replace("-", "−")) + " %"'
 )
 
 NUMBERS: Mapping[NumberFormat, str] = {
     "short": SHORT,
-    "exact": 'return tick.toLocaleString("en-US", {maximumSignificantDigits: 6})',
+    "exact": 'return tick.toLocaleString("en-US", {maximumSignificantDigits: 6}).replace("-", "−")',
     "percent": PERCENT,
 }
 
@@ -117,7 +118,6 @@ def style_legend(legend: Legend, theme: Theme) -> None:
 
 DIGITS: Mapping[NumberFormat, int] = {"short": 4, "exact": 6, "percent": 3}  # significant ones
 Span = tuple[float, float]
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def axis_span(values: Sequence[float], axis: Axis, padding: float) -> Span:
@@ -170,15 +170,8 @@ def tick_text(value: float, numbers: NumberFormat) -> str:
     shown = 100.0 * value if numbers == "percent" else value
     small, large = 0.0 < abs(shown) < 1e-3, abs(shown) >= 1e6
     powers = small or large if numbers == "short" else 0.0 < abs(shown) < 0.99e-6 and numbers == "percent"
-    text = power_text(shown) if powers else f"{Decimal(f'{shown:.{DIGITS[numbers]}g}'):,f}"
+    text = number_text(shown, ".1e") if powers else f"{Decimal(f'{shown:.{DIGITS[numbers]}g}'):,f}".replace("-", "−")
     return f"{text} %" if numbers == "percent" else text
-
-
-def power_text(value: float) -> str:
-    """Return a number as a power of ten, as people write it: 10⁻⁷ or 2.5×10⁻⁷; `power.js` has the same for scripts."""
-    factor, exponent = f"{value:.1e}".split("e")
-    power = f"10{str(int(exponent)).translate(_RAISED)}"
-    return power if float(factor) == 1.0 else f"{float(factor):g}×{power}"
 
 
 FAR = 8.0  # times as long: the shorter runs have an eighth of the axis at least

@@ -21,7 +21,7 @@ function showReadout(box, view, event, look) {
   box.style.top = `${beside === undefined ? under : Math.max(Math.min(y + 12, low), EDGE)}px`
 }
 const number = (value, digits) => value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e7)
-  ? power(value, 2) : value.toLocaleString("en-US", {maximumSignificantDigits: digits})
+  ? power(value, 2) : value.toLocaleString("en-US", {maximumSignificantDigits: digits}).replace("-", "−")
 
 // the values of all curves at the place under the mouse; as per cent where the axis has these
 function readCurves() {

@@ -22,7 +22,7 @@ from mklviz.views.sidebar.sidebar import Sidebar
 # Solvers are compiled once on a machine, which takes half a minute: until then the recording plays. Later it stands
 # there as a whole. A race that is not exactly a recorded scenario waits without a recording.
 
-PLAYED = "A recording of this race. Press Run to start the solvers."
+PLAYED = "A recording of this race."
 YOURS_FOLLOWS = "A recording of this race: yours begins when the first solver is compiled, once on this machine."
 
 

@@ -146,6 +146,8 @@ class Explorer(pn.viewable.Viewer):
         opened = self.sidebar.scenario.lesson.open
         self.header.offer_run(self._section == EXPLORE and not opened)
         self.run_panel.buttons["run"].visible = not opened
+        self._described_at = 0.0  # the sentence on the race names the button
+        self._follow()
         self._touched()
 
     def open_claim(self, name: str) -> None:
@@ -345,7 +347,9 @@ class Explorer(pn.viewable.Viewer):
                 self.session.keep()
             self.header.show_state(state)
             self._say_what_is_not_kept()
-            self.param.update(state=state, status=PLAYED if self._cold_start.bridges else race_sentence(race))
+            button = self.stage.run.label.removeprefix("▶ ") if self.sidebar.scenario.lesson.open else "Run"
+            played = f"{PLAYED} " if self._cold_start.bridges else ""
+            self.param.update(state=state, status=played + race_sentence(race, button))
 
     @param.depends("state", watch=True)
     def _refresh(self, *_: Any) -> None:

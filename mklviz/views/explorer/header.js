@@ -22,8 +22,9 @@ function navigation({ model, el }) {
   }
 
   const mark = (section) => {
+    const open = section === "curve" || section === "explore" && model.lesson ? "lessons" : section
     for (const [name, link] of Object.entries(links)) {
-      name === (section === "curve" ? "lessons" : section) ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current")
+      name === open ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current")
     }
   }
   let asked = model.answered, byKey = false
@@ -53,6 +54,7 @@ function navigation({ model, el }) {
     if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
     event.preventDefault()
     byKey = event.detail === 0
+    if (link === links.explore) model.lesson = false
     history.pushState({}, "", link.getAttribute("href"))
     turn(link.dataset.page, Object.fromEntries(WORDS.filter((name) => link.dataset[name]).map((name) => [name, link.dataset[name]])))
   }
@@ -75,6 +77,7 @@ function navigation({ model, el }) {
   // the answer comes when the views of what was asked for stand; what was asked for before is nobody's wish any more
   const answered = () => { if (model.answered === asked) show(model.section) }
   for (const name of ["section", "answered"]) model.on(name, answered)
+  model.on("lesson", () => { if (model.answered === asked) mark(model.section) })
   model.on("remove", () => {
     front?.removeEventListener("click", pressed)
     removeEventListener("popstate", back)

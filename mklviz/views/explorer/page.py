@@ -57,6 +57,7 @@ class Navigation(ScriptedComponent):
     section = param.Selector(default=START, objects=[*SECTIONS, CURVE])
     answered = param.Integer(default=0, doc="The last turn asked for that stands on the page")
     rows = param.List(default=[], doc="Name, title and address of each")
+    lesson = param.Boolean(default=False, doc="Whether a lesson stands on Explore")
     keeps = param.Boolean(default=True, doc="Whether races of this browser are kept")
     shared = param.Boolean(default=False, doc="Whether others come in by the address that stands at ./class")
     room = param.String(default="", doc="The end of that address where this page is followed")

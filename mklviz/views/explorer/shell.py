@@ -9,6 +9,7 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
+from mklviz.views.host.frames import document_of
 from mklviz.views.links.link import STEP, TAB, query_value, unusable
 from mklviz.views.look import cards
 from mklviz.views.race.race_view import RaceView
@@ -16,6 +17,8 @@ from mklviz.views.session.session import Session
 from mklviz.views.tabs import Tab, tab_classes
 from mklviz.views.tabs._previews import preview_of
 
+OPENING = "Drawing this tab …"
+_ALONE = ".alone:not(:last-child) { display: none !important; }"
 _log = logging.getLogger(__name__)
 
 
@@ -26,6 +29,7 @@ class Shell:
         """`seen`: whether the page shows the tabs at once, or none before `show`; `classes`: all tabs by default."""
         self.session, self._seen = session, seen
         self.tabs: dict[type[Tab], Tab] = {}  # those that have been opened so far
+        self._told: set[type[Tab]] = set()  # tabs of which the browser has heard before they were built
         self._broken: dict[type[Tab], str] = {}
         self._behind: set[type[Tab]] = set()  # at another step or in other colours, unseen, or without steps
         self._before: tuple[int, bool] | None = None  # the tab that was open, and whether the row was seen
@@ -114,7 +118,8 @@ class Shell:
         if not self._seen:
             return
         if reason := self._build(kind):
-            reason = reason.replace("Press Run first:", "No race yet:") if self.session.follows else reason
+            elsewhere = self.session.follows or self.session.lesson_open  # another page or the stage has the button
+            reason = reason.replace("Press Run first:", "No race yet:") if elsewhere else reason
             sentence = f'<p class="why" style="padding: 24px 4px 4px">{escape(reason)}</p>'
             self._fill(kind, self._preview(kind) or sentence)
         else:
@@ -134,6 +139,9 @@ class Shell:
         try:
             reason = kind.supports(self.session)
             if not reason and kind not in self.tabs:
+                if kind not in self._told and document_of(self.root) is not None:
+                    self._told.add(kind)  # the next tick builds it, and the browser then draws it: both take a while
+                    return OPENING
                 tab = kind()
                 tab.follow(self.session)
                 self.tabs[kind] = tab
@@ -148,11 +156,14 @@ class Shell:
 
     def _fill(self, kind: type[Tab], content: Tab | str) -> None:
         if kind not in self.boxes:
-            self.boxes[kind] = pn.Column(sizing_mode="stretch_width", margin=0)
+            self.boxes[kind] = pn.Column(sizing_mode="stretch_width", margin=0, stylesheets=[_ALONE])
             self.root.append(self.boxes[kind])
         if self._contents.get(kind) != content:
             self._contents[kind] = content
-            self.boxes[kind].objects = [cards.html(content) if isinstance(content, str) else content]
+            if isinstance(content, str):
+                self.boxes[kind].objects = [cards.html(content, css_classes=["alone"])]
+            else:  # words that stand there stay until the browser has built it
+                self.boxes[kind].objects = [*(self.boxes[kind].objects if kind in self._told else ()), content]
 
 
 class DeepLink:

@@ -25,6 +25,7 @@ from mklviz.analysis.weight_map import (
 )
 from mklviz.contract import Array, Iterate
 from mklviz.engine import Race
+from mklviz.numbers import number_text
 from mklviz.record import Trace
 from mklviz.views.chart.axes import tick_text
 from mklviz.views.chart.bokeh_figure import ChartFigure
@@ -259,7 +260,7 @@ class MapCard(cards.Rooted):
         before, here = (map_.position(trace[t].weights) for t in (last - 1, last))
         label = f"{self._styles[key].label}, trial of step {trace.first_step + last:,}"
         trials = [(before + along * (here - before), value) for along, value in facts_of(trace[last]).trials]
-        return [MapPoint(float(x), float(y), label, f"{value:,.6g}", "") for (x, y), value in trials]
+        return [MapPoint(float(x), float(y), label, number_text(value), "") for (x, y), value in trials]
 
     def _draw_model(self, race: Race, cursor: int | None) -> str:
         """Draw where the cuts of one run leave room, and say so: below Level's level, or SILP's best value."""

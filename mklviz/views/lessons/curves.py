@@ -28,6 +28,7 @@ from mklviz.views.look.palette import RunStyle, Theme
 
 MOST_BARS = 8
 ABOVE = 0.4  # of the height of a curve, over its top, for a name
+BELOW = 0.12  # of it, below the axis, for one of a curve near it: as far as no tick is written
 STEP, SOLVES = Axis("step", whole=True), Axis("SVM solves", whole=True)
 PERCENT = Axis(scale="log", numbers="percent")
 
@@ -114,13 +115,13 @@ def strips(runs: LessonRuns) -> Picture:
     colours = dict(zip(slots.slots, runs.theme.kernels, strict=False)) if slots.coloured else {}
     tables: dict[str, Table] = {f"strip-{key}": _strip(runs.traces[key], colours, runs.theme.muted) for key in shown}
     tables |= {f"moved-{key}": _moved(trace) for key, trace in runs.traces.items()}
-    steps = max(0.0, *(max(table["step"], default=0.0) for table in tables.values()))
-    tables["all-steps"] = {"step": [0.0, steps], "weight": [0.0, 1.0], "moved": [0.0, 0.0]}
+    steps, most = (max(max(table.get(of, ()), default=0.0) for table in tables.values()) for of in ("step", "moved"))
+    tables["all-steps"] = {"step": [0.0, steps], "weight": [0.0, 1.0], "moved": [-BELOW * most, 0.0]}
     lines = [run_line(f"moved-{key}", "step", "moved", runs.styles[key], runs.theme) for key in runs.traces]
     lines.append(LineMark("all-steps", "step", "moved"))
     names = [Named(f"moved-{key}", "moved", runs.styles[key].label, runs.styles[key].colour) for key in shown]
     title = "How often all the weight was moved, up to each step"
-    moved = Chart("moved", title, STEP, Axis(start=0.0), lines)
+    moved = Chart("moved", title, STEP, Axis(), lines)
     strips = [_strip_chart(key, runs, len(colours)) for key in shown]
     picture = Picture([[moved], strips], tables, list(runs.styles.values()), slots.shown if slots.coloured else ())
     return with_names(picture, moved.name, names, runs.theme)

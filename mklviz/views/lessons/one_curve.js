@@ -147,13 +147,14 @@ const playCurve = (page, { problem, names, lambda: usual = 0.9 }, solver, first 
     const size = parseFloat(getComputedStyle(page).getPropertyValue("--mk-label")) || 15
     const places = labels.map(([, , y]) => y)
     for (let k = 1; k < places.length; k++) places[k] = Math.max(places[k], places[k - 1] + size + 2)
-    const over = Math.max(0, places.at(-1) - FOOT - 4)
+    const over = Math.max(0, places.at(-1) - FOOT - Math.min(4, 22 - size))  // clear of the axis
     for (let k = places.length - 1, most = places.at(-1) - over; k >= 0; k--, most -= size + 2) places[k] = Math.min(places[k], most)
     labels.forEach(([name, value], k) => {
       const text = svgPart("text", { class: `label ${name}`, x: BESIDE + 10, y: places[k] + size / 3 }, layer)
       text.textContent = `${tr(name)} ${told(name === "gap" ? best - bound : value)}`
     })
-    svgPart("path", { class: "bracket", d: `M${BESIDE} ${labels[0][2]}h5V${labels.at(-1)[2]}h-5` }, layer)
+    const [high, low] = [labels[0][2], labels.at(-1)[2]]  // as a bracket, unless that would read as a minus
+    if (low - high > 5) svgPart("path", { class: "bracket", d: `M${BESIDE} ${high}h5V${low}h-5` }, layer)
   }
   const axes = (ground, over, path, t) => {
     const [high, low] = STRIP, rows = Math.max(longest(), 6), y = (k) => high + k * (low - high) / rows

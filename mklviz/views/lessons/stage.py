@@ -232,8 +232,8 @@ class PictureView(cards.Rooted):
                 for figure in self.figures:
                     figure.show(_own(figure.chart, picture.tables))
         for figure, heading in zip(self.figures, self.headings, strict=True):
-            filled = bool(waiting) or _filled(_own(figure.chart, picture.tables))
-            note = figure.chart.note if filled else self._language("Appears when the race has ended")
+            later = "" if waiting else self._language("Appears when the race has ended")
+            note = figure.chart.note if _filled(_own(figure.chart, picture.tables)) else later
             beside = f'<span class="why">{escape(note)}</span>' if note else ""
             heading.object = cards.title(figure.chart.title, beside=beside)
         self._offer_start(picture)

@@ -14,7 +14,7 @@ from mklviz.contract import Iterate, Solver
 from mklviz.engine import Path, Profile, Race, objective_profile, path, path_values
 from mklviz.engine.task import STOPPED, ProgressReport, Task
 from mklviz.errors import MklvizError
-from mklviz.numbers import share_text
+from mklviz.numbers import number_text, share_text
 from mklviz.problem import Problem
 from mklviz.record import SOLVED
 from mklviz.views.chart.bokeh_figure import ChartFigure
@@ -160,13 +160,14 @@ class MinimaCard(EndedCard[Profile]):
 
 def _where(groups: Sequence[Sequence[End]]) -> str:
     """Say in how many minima the runs have ended."""
-    runs = sum(len(group) for group in groups)
+    runs, least = sum(map(len, groups)), [number_text(group[0][1].objective, ",.5g") for group in groups]
     if len(groups) == 1:
         return (
-            f"All {runs} runs ended at the same weights, with objective {groups[0][0][1].objective:,.5g}. Another start"
-            " may still find another minimum: no lower bound says that this one is the least."
+            f"All {runs} runs ended at the same weights, with objective {least[0]}. Another start may still find"
+            " another minimum: no lower bound says that this one is the least."
         )
-    ends = "; ".join(f"{group[0][1].objective:,.5g} ({' and '.join(name for name, _ in group)})" for group in groups)
+    names = (" and ".join(name for name, _ in group) for group in groups)
+    ends = "; ".join(f"{objective} ({ended})" for objective, ended in zip(least, names, strict=True))
     return (
         f"These {runs} runs ended in {len(groups)} different places. Their objectives: {ends}. No lower bound says"
         " whether the least of these is the least of all."

@@ -112,9 +112,8 @@ class RacePage:
         self.weights = SmallMultiples()
         words = [f"the {what} of each solver appears here" for what in _WORDS.values()]
         words.append("the kernel weights of each solver appear here")
-        self.covers = {
-            cards.html(styles=_IN_FRONT): f'<div class="waiting"><p>Press Run:<br>{what}</p></div>' for what in words
-        }
+        waiting = '<div class="waiting"><p>When the race begins,<br>{}</p></div>'
+        self.covers = {cards.html(styles=_IN_FRONT): waiting.format(what) for what in words}
         self.bars = TimeBars(margin=0, sizing_mode="stretch_width")
         self.table, self.milestones = cards.html(), cards.html()
         self.precision = cards.html(visible=False, css_classes=_ASIDE)  # below both figures, whose axes stay in line
@@ -175,12 +174,6 @@ class RacePage:
         self.table.object = result_table([])
         for cover, words in self.covers.items():
             cover.object = words
-
-    def wait_for_race(self) -> None:
-        """Announce the next content on a page that cannot begin a race."""
-        for cover, words in self.covers.items():
-            self.covers[cover] = words.replace("Press Run:", "When the race begins,")
-        self.show_empty()
 
     def show_race(self, mark: str) -> None:
         """Let the figures be seen; a `mark` says in every one of them what they are, if not the race set up."""

@@ -172,8 +172,6 @@ class RaceView(Rooted):
         self.chips.on_take_off = lambda index: session.unpin(self.figures.pins.races[index])
         self.hold_unseen.decides = not session.follows
         self.theme = session.theme
-        if session.follows and session.race is None:
-            self.page.wait_for_race()
         if session.race is None and self.race is not None:
             self.clear()
         elif session.race is not self.race:

@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from mklviz.engine import Race, Run
-from mklviz.numbers import share_text
+from mklviz.numbers import number_text, share_text
 from mklviz.record import FINAL, Trace
 from mklviz.record.summary import PARTS, Reference, RunResult, milestones, result_at
 from mklviz.record.weights import RULE, Motion
@@ -133,7 +133,7 @@ def result_table(rows: Collection[ResultRow], regression: bool = False, noun: st
 
 
 def _row(row: ResultRow, regression: bool) -> str:
-    score = _number(row.score, "{:.3f}") if regression else _number(100 * row.score, "{:.1f} %")
+    score = number_text(row.score, ".3f") if regression else number_text(100 * row.score, ".1f", " %")
     numbers = "".join(f"<td>{cell}</td>" for cell in (*result_cells(row.result, row.motion), score))
     quiet = ' class="hidden-run"' if row.hidden else ""
     head = f'<th scope="row">{run_name(row.style)}</th>'
@@ -157,14 +157,14 @@ def result_cells(result: RunResult | None, motion: Motion | None) -> tuple[str, 
         bounds = (
             f"{result.iterations:,}",
             f"{result.svm_solves:,}",
-            _number(result.seconds, "{:,.2f} s"),
-            _number(result.objective, "{:,.5g}" if abs(result.objective) < 1000 else "{:,.1f}"),
-            share_text(result.gap) if abs(result.gap) < 1e-4 else _number(100 * result.gap, "{:,.2f} %"),
+            number_text(result.seconds, ",.2f", " s"),
+            number_text(result.objective, ",.5g" if abs(result.objective) < 1000 else ",.1f"),
+            share_text(result.gap) if abs(result.gap) < 1e-4 else number_text(100 * result.gap, ",.2f", " %"),
             f"{result.active:,}",
         )
     if motion is None or not motion.steps:
         return *bounds, _DASH, _DASH
-    moved = _number(motion.moved, "{:.2f}×" if motion.moved < 10 else "{:,.0f}×")
+    moved = number_text(motion.moved, ".2f" if motion.moved < 10 else ",.0f", "×")
     return *bounds, moved, f"{100 * motion.share_in_vain:.0f} %"
 
 
@@ -194,10 +194,10 @@ def words_outside(trace: Trace) -> tuple[str, str]:
     return f"Begins at step {trace.first_step:,}.", f"{end} at step {trace.last_step:,}."
 
 
-def race_sentence(race: Race | None) -> str:
-    """Say the state of a race in one plain sentence."""
+def race_sentence(race: Race | None, button: str = "Run") -> str:
+    """Say the state of a race in one plain sentence; `button` starts it."""
     if race is None:
-        return "Press Run to start the solvers."
+        return f"Press {button} to start the solvers."
     states = [run.status for run in race.runs.values()]
     failed = [run.trace.label for run in race.runs.values() if run.status == "failed"]
     open_runs = [run for run in race.runs.values() if run.status not in FINAL]
@@ -261,10 +261,6 @@ def _why(motion: Motion) -> str:
         f"This run {motion}. After the first fifth of the steps, {motion.late:.2g} full moves were undone;"
         f" {100 * motion.back:.0f} % of the movement was taken back by the very next step. {RULE}"
     )
-
-
-def _number(value: float, pattern: str) -> str:
-    return pattern.format(value) if math.isfinite(value) else _DASH
 
 
 def chart_heading(chart: Chart, with_note: bool) -> str:

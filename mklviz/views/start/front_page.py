@@ -114,6 +114,7 @@ class FrontPage:
         self.explorer = Explorer(frame=self.frame, section=section, shell=shell, sidebar=sidebar)
         yield
         yield from models_on(self._page, self.explorer.main, self.explorer.controls)
+        follow(self.navigation, self.explorer.sidebar.scenario.lesson, "open", "lesson")
         self.explorer.turn_to_tabs = lambda: self._show(EXPLORE, {})
         if self.explorer.open():
             self._page.sidebar = [self.explorer.controls]

@@ -16,11 +16,10 @@ import param
 from mklviz.datasets import DataError
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
-from mklviz.numbers import counted, duration_text
+from mklviz.numbers import counted, duration_text, number_text
 from mklviz.recipe import Recipe
 from mklviz.recipe.parsing import show_number
 from mklviz.recipe.words import WORDS, split_words
-from mklviz.record.run_facts import number
 from mklviz.record.store import Store
 from mklviz.sweeps import Member, Sweep, SweepProgress, SweepRun, SweepTable
 from mklviz.sweeps.definition import KEYS, Own
@@ -282,8 +281,8 @@ def _mean_text(spread: Spread | None, measure: Measure) -> str:
 def _written(value: float, measure: Measure) -> str:
     """Return a value to three digits, a score in per cent."""
     if measure.column == "score":
-        return number(100.0 * value, ".1f") + (" %" if math.isfinite(value) else "")
-    return number(value, ".3g" if abs(value) < 1000.0 else ",.0f")
+        return number_text(100.0 * value, ".1f", " %")
+    return number_text(value, ".3g" if abs(value) < 1000.0 else ",.0f")
 
 
 def difference_table(differences: Sequence[Difference], styles: Mapping[str, RunStyle], measure: Measure) -> str:

@@ -27,7 +27,7 @@ from mklviz.views.race.results import weights_heading
 HIGH = 264  # pixels of a chart
 MOST_BARS = 12
 MOST_FITTED = 150  # steps that choose the directions
-NOTE = "This is a recording of “{title}”. Press Run for your own."
+NOTE = "This is a recording of “{title}”. Your own race takes its place."
 SMALLER = 2.4  # times as small as on the page is a map here, in which the numbers of steps are to keep clear as well
 WIDE = 360  # pixels of a chart before it is fitted to the page: as wide as a phone
 

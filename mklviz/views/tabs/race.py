@@ -12,7 +12,7 @@ from mklviz.contract import Iterate
 from mklviz.engine import Race, available_solvers, make_solver, solve
 from mklviz.engine.task import ProgressReport, Task
 from mklviz.errors import UnsupportedProblem
-from mklviz.numbers import share_text
+from mklviz.numbers import number_text, share_text
 from mklviz.problem import Equivalent, Problem, equivalents
 from mklviz.problem.proving import relative_gap
 from mklviz.record import Trace
@@ -165,10 +165,10 @@ def _row(mapped: Mapped, solved: Solved | None) -> str:
     shown = ", ".join(f"{name} = {value:.4g}" for name, value in vars(problem.regularizer).items() if value is not None)
     afresh = difference = "–"
     if solved is not None:
-        afresh = f"{solved.objective:,.6g} ({escape(solved.label)})"
-        difference = f"{100 * (solved.objective - mapped.objective) / abs(mapped.objective):+.3f} %"
+        afresh = f"{number_text(solved.objective)} ({escape(solved.label)})"
+        difference = number_text(100 * (solved.objective - mapped.objective) / abs(mapped.objective), "+.3f", " %")
     label = problem.regularizer.label
-    there = f"{problem.loss.C:,.5g}", escape(shown) or "none", f"{mapped.objective:,.6g}", share_text(mapped.gap)
+    there = f"{problem.loss.C:,.5g}", escape(shown) or "none", number_text(mapped.objective), share_text(mapped.gap)
     return row_html(escape(label[:1].upper() + label[1:]), (*there, afresh, difference))
 
 

@@ -15,7 +15,7 @@ from mklviz.analysis.own_weights import YOURS, Mix, Mixer, above, mix_lines, mix
 from mklviz.contract import Iterate
 from mklviz.engine.task import Task
 from mklviz.inner.oracle import needs_known_loss
-from mklviz.numbers import share_text
+from mklviz.numbers import number_text, share_text
 from mklviz.problem import Problem
 from mklviz.recipe.prepared import Prepared
 from mklviz.record import Trace
@@ -175,7 +175,7 @@ class YourMix(FigureTab):
         test = f", {prepared.score_label} {text}" if np.isfinite(score) else ""
         return (
             f'<p><b class="large">{share_text(mine, 3)}</b> above the best proven lower bound'
-            f" (objective {mix.iterate.objective:,.6g}{escape(test)})</p>{cards.lines(standing)}"
+            f" (objective {number_text(mix.iterate.objective)}{escape(test)})</p>{cards.lines(standing)}"
         )
 
     def close(self) -> None:
