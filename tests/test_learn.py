@@ -278,8 +278,9 @@ def test_kernels_of_different_columns_keep_their_names_behind_a_column_transform
 def test_matrices_one_after_the_other_are_refused_with_a_way_out() -> None:
     X, y = data()
     grams = [X @ X.T, (1.0 + X @ X.T) ** 2]
-    with pytest.raises(KernelError, match=r"2 matrices were given: numpy\.stack\(matrices, axis=-1\)"):
-        mv.MKLClassifier("precomputed").fit(grams, y)
+    for model in (mv.MKLClassifier("precomputed"), mv.MKLOneClass("precomputed")):
+        with pytest.raises(KernelError, match=r"2 matrices were given: numpy\.stack\(matrices, axis=-1\)"):
+            model.fit(grams, y)
     assert len(mv.MKLClassifier("precomputed").fit(np.stack(grams, axis=-1), y).weights_) == 2
     with pytest.raises(KernelError, match='for kernel values: kernels="precomputed"'):
         mv.MKLClassifier().fit(np.stack(grams, axis=-1), y)

@@ -103,6 +103,11 @@ def test_shares_that_are_none_are_refused(nu: object) -> None:
         OneClass(1.0, nu)  # type: ignore[arg-type]
 
 
+def test_it_is_told_what_to_give_for_labels() -> None:
+    with pytest.raises(ProblemError, match=r"y is None: .* numpy\.ones\(n\) where none is used"):
+        Problem(mv.KernelBank.build(points(0), "gauss:1"), None, OneClass())  # type: ignore[arg-type]
+
+
 def test_of_two_classes_a_race_learns_the_positive_one_and_is_scored_on_both() -> None:
     recipe = Recipe().changed(source="ionosphere", loss=OneClass(1.0, 0.2))
     posed = recipe.prepare()

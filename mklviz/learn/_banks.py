@@ -41,10 +41,10 @@ def normalization(kernels: Any, classes: bool, width: int) -> str:
     return "mean-diagonal" if any(vanish) else "diagonal"
 
 
-def refuse_list(X: Any, y: Any) -> None:
+def refuse_list(X: Any) -> None:
     """Raise `KernelError` for precomputed kernels that come one after the other, rather than samples first."""
-    shape, n = np.shape(X), np.shape(y)[:1]
-    if len(shape) == 3 and shape[1:] == (*n, *n) and shape[:1] != n:
+    shape = np.shape(X)
+    if len(shape) == 3 and shape[0] != shape[1] == shape[2]:
         raise KernelError(
             f"Precomputed kernels have the samples first, (points, training points, kernels), as scikit-learn slices"
             f" them, but {shape[0]} matrices were given: numpy.stack(matrices, axis=-1) of a list, or"

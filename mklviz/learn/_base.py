@@ -244,8 +244,8 @@ class MKLEstimator(CallbackSupportMixin, BaseEstimator):
         """Return X, and y where it is given, as arrays of numbers that fit the estimator."""
         if is_dask(X) and not self._precomputed:
             return self._checked_lazily(X, y, **rules)
-        if self._precomputed and y is not None:
-            refuse_list(X, y)
+        if self._precomputed and rules.get("reset", True):
+            refuse_list(X)
         if not self._precomputed and len(getattr(X, "shape", ())) == 3:
             raise KernelError(f'X of shape {X.shape} is no table of samples; for kernel values: kernels="precomputed".')
         targets = {} if y is None and rules.get("reset") is False else {"y": y}

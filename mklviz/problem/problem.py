@@ -91,6 +91,8 @@ class Problem:
                 raise ProblemError(f"A problem takes a {example}, but {part!r} was given.")
         if not hasattr(self.bank, "n_samples"):
             raise ProblemError(f"A problem takes a bank of kernels, as KernelBank.build makes, not {self.bank!r:.60}.")
+        if self.y is None:
+            raise ProblemError("y is None: a problem takes a number for each sample, numpy.ones(n) where none is used.")
         refuse_masked(self.y, "y")
         try:
             y = np.array(numbers(self.y, "y")).reshape(-1)
