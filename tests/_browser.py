@@ -32,13 +32,13 @@ CURVES = """() => {
   const sources = [...Bokeh.documents[0].all_models].filter((m) => (m.name ?? "").startsWith("run-"))
   const columns = (data) => data instanceof Map ? [...data] : Object.entries(data)
   return Object.fromEntries(sources.map((source) => [source.name.slice(4), Object.fromEntries(
-    columns(source.data).map(([name, values]) => [name, Array.from(values)]))]))
+    columns(source.data).map(([name, values]) => [name, READ]))]))
 }"""
 
 
 def events_of(page: Any) -> Callable[[], None]:
     """Return what lets the events of a page in while a test waits."""
-    return lambda: page.wait_for_timeout(50)
+    return lambda: page.wait_for_timeout(100)  # each look takes the page some milliseconds
 
 
 def at_rest(part: Any) -> dict[str, float]:
@@ -155,18 +155,19 @@ class App:
         """How things stand, in the sentence at the top."""
         return str(self.page.get_by_role("status").first.inner_text())
 
-    def curves(self) -> dict[str, dict[str, list[float]]]:
-        """Return the columns of every run's source, by run."""
-        curves: dict[str, dict[str, list[float]]] = self.page.evaluate(CURVES)
+    def curves(self, read: str = "Array.from(values)") -> dict[str, dict[str, Any]]:
+        """Return the columns of every run's source, by run, or what `read` makes of the values of each."""
+        curves: dict[str, dict[str, Any]] = self.page.evaluate(CURVES.replace("READ", read))
         return curves
 
     def points(self) -> dict[str, int]:
         """Return the number of points of every run."""
-        return {key: len(columns["iteration"]) for key, columns in self.curves().items()}
+        return {key: columns["iteration"] for key, columns in self.curves("values.length").items()}
 
     def last(self, column: str) -> dict[str, float]:
         """Return the last value of a column, for every run that has a point."""
-        return {key: curve[column][-1] for key, curve in self.curves().items() if curve[column]}
+        ends = self.curves("Array.from(values.slice(-1))")
+        return {key: curve[column][0] for key, curve in ends.items() if curve[column]}
 
     def figures(self, names: str, expression: str) -> Any:
         """Evaluate a JavaScript `expression` of each figure whose name matches the pattern `names`, by name."""
@@ -261,7 +262,8 @@ class App:
 
     def begun(self) -> dict[str, list[float]]:
         """Return the CPU seconds of the first two steps of every run, which no two races share."""
-        return {key: times for key, curve in self.curves().items() if len(times := curve["seconds"][:2]) == 2}
+        begun = self.curves("Array.from(values.slice(0, 2))")
+        return {key: curve["seconds"] for key, curve in begun.items() if len(curve["seconds"]) == 2}
 
     def race_again(self, start: Callable[[], None] | None = None) -> None:
         """Press Run, or `start`, where curves of another race may be, and wait for the first points not theirs."""
@@ -312,10 +314,16 @@ class Pages:
 
 
 def new_page(chromium: Any, **settings: Any) -> Any:
-    """Return a page in a browser that was never here, which waits as patiently as all do."""
-    context = chromium.browser.new_context(**settings)
+    """Return a page in a browser that was never here, which waits as patiently as all do; it wants no motion."""
+    context = chromium.browser.new_context(**{"reduced_motion": "reduce", **settings})
     context.set_default_timeout(1e3 * PATIENCE)
     return context.new_page()
+
+
+def loaded(page: Any) -> None:
+    """Wait until the dashboard behind the page that opens is there."""
+    page.locator("#mklviz-front .bar").wait_for(state="detached")
+    page.locator("#loader").wait_for(state="hidden")
 
 
 def not_driven(reason: str) -> None:
