@@ -28,17 +28,27 @@ LONG = {"solvers": "level,spg", "iterations": 2000, "pace": 10}
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking")
 # where Bokeh's server notices by a ping that a page is gone, it stumbles over what is still to be read from it
 OF_A_CLOSED_PAGE = r"^.* ERROR .*\n(?:(?!\d{4}-).*\n)*? +assert self\._session is not None\n.*\nAssertionError\n"
+SERVE = """
+import sys
+from mklviz.engine.warmup import WARMUP
+from mklviz.views.host import page_session
+WARMUP._started.acquire()
+WARMUP._done.set()
+page_session.GIVE_UP_AFTER = float(sys.argv.pop(1)) or page_session.GIVE_UP_AFTER
+from mklviz.cli import main
+main()
+"""
 CURVES = """() => {
   const sources = [...Bokeh.documents[0].all_models].filter((m) => (m.name ?? "").startsWith("run-"))
   const columns = (data) => data instanceof Map ? [...data] : Object.entries(data)
   return Object.fromEntries(sources.map((source) => [source.name.slice(4), Object.fromEntries(
-    columns(source.data).map(([name, values]) => [name, Array.from(values)]))]))
+    columns(source.data).map(([name, values]) => [name, READ]))]))
 }"""
 
 
 def events_of(page: Any) -> Callable[[], None]:
     """Return what lets the events of a page in while a test waits."""
-    return lambda: page.wait_for_timeout(50)
+    return lambda: page.wait_for_timeout(100)  # each look takes the page some milliseconds
 
 
 def at_rest(part: Any) -> dict[str, float]:
@@ -71,12 +81,6 @@ def serious(page: Any) -> list[str]:
     ]
 
 
-def complaints_in(log: str) -> list[str]:
-    """Return the lines of a log that tell of something broken, but for words of a page that has just been closed."""
-    said = re.sub(OF_A_CLOSED_PAGE, "", log, flags=re.MULTILINE).splitlines()
-    return [line for line in said if re.search(r"\b(ERROR|CRITICAL|Traceback|refused)\b", line)]
-
-
 def is_broken(message: Any) -> bool:
     """Return whether a message of a console tells of more than drivers and addresses that a server lacks."""
     return message.type in ("warning", "error") and not re.search("Failed to load|GPU stall", message.text)
@@ -90,16 +94,21 @@ def free_port() -> int:
         return port
 
 
-class Server:
-    """``panel serve apps/explorer.py tests/_served.py`` in a process of its own, which logs to a file in `folder`."""
+class Program:
+    """A Python program in a process of its own that serves a free port, by its `words`, and logs to a file in `folder`.
 
-    def __init__(self, folder: Path) -> None:
+    It can be closed and started again.
+    """
+
+    def __init__(self, folder: Path, *words: str) -> None:
         self.port = free_port()
         self._log_file = folder / "server.log"
-        serve = [sys.executable, "-m", "panel", "serve", *map(str, SCRIPTS), f"--port={self.port}"]
-        serve += ["--allow-websocket-origin=*", "--log-format=%(asctime)s %(levelname)s %(name)s %(message)s"]
+        self._command = [sys.executable, *words, f"--port={self.port}"]
+        self.start()
+
+    def start(self) -> None:
         with self._log_file.open("w") as log:
-            self._process = subprocess.Popen(serve, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT)
+            self._process = subprocess.Popen(self._command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT)
         try:
             wait_for(self._listens, "the server to listen")
         except AssertionError:
@@ -110,17 +119,13 @@ class Server:
         with socket.socket() as probe:
             return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
-    def url(self, port: int | None = None, **race: object) -> str:
-        """Return the address of the explorer, or of one with a small `race` set up, seen through another `port`.
-
-        Both race at full speed unless told otherwise.
-        """
-        page = f"_served?{urlencode(race)}" if race else "explorer?pace=0"
-        return f"http://127.0.0.1:{port or self.port}/{page}"
-
     @property
     def pid(self) -> int:
         return self._process.pid
+
+    @property
+    def runs(self) -> bool:
+        return self._process.poll() is None
 
     @property
     def log(self) -> str:
@@ -129,8 +134,9 @@ class Server:
 
     @property
     def complaints(self) -> list[str]:
-        """The lines of the log that tell of something broken."""
-        return complaints_in(self.log)
+        """The lines of the log that tell of something broken, but for words of a page that has just been closed."""
+        said = re.sub(OF_A_CLOSED_PAGE, "", self.log, flags=re.MULTILINE).splitlines()
+        return [line for line in said if re.search(r"\b(ERROR|CRITICAL|Traceback|refused)\b", line)]
 
     def close(self) -> None:
         """End the server."""
@@ -140,6 +146,27 @@ class Server:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+
+
+class Server(Program):
+    """``panel serve apps/explorer.py tests/_served.py``."""
+
+    def __init__(self, folder: Path) -> None:
+        words = ("--allow-websocket-origin=*", "--log-format=%(asctime)s %(levelname)s %(name)s %(message)s")
+        super().__init__(folder, "-m", "panel", "serve", *map(str, SCRIPTS), *words)
+
+    def url(self, port: int | None = None, **race: object) -> str:
+        """Return the address of the explorer, or of one with a small `race` set up, seen through another `port`.
+
+        Both race at full speed unless told otherwise.
+        """
+        page = f"_served?{urlencode(race)}" if race else "explorer?pace=0"
+        return f"http://127.0.0.1:{port or self.port}/{page}"
+
+
+def serving(folder: Path, *words: str, life: float = 0.0) -> Program:
+    """Start ``mklviz serve`` that loads no solver ahead and forgets pages that were away for `life` seconds, if any."""
+    return Program(folder, "-c", SERVE, str(life), "serve", "--no-show", *words)
 
 
 class App:
@@ -155,18 +182,19 @@ class App:
         """How things stand, in the sentence at the top."""
         return str(self.page.get_by_role("status").first.inner_text())
 
-    def curves(self) -> dict[str, dict[str, list[float]]]:
-        """Return the columns of every run's source, by run."""
-        curves: dict[str, dict[str, list[float]]] = self.page.evaluate(CURVES)
+    def curves(self, read: str = "Array.from(values)") -> dict[str, dict[str, Any]]:
+        """Return the columns of every run's source, by run, or what `read` makes of the values of each."""
+        curves: dict[str, dict[str, Any]] = self.page.evaluate(CURVES.replace("READ", read))
         return curves
 
     def points(self) -> dict[str, int]:
         """Return the number of points of every run."""
-        return {key: len(columns["iteration"]) for key, columns in self.curves().items()}
+        return {key: columns["iteration"] for key, columns in self.curves("values.length").items()}
 
     def last(self, column: str) -> dict[str, float]:
         """Return the last value of a column, for every run that has a point."""
-        return {key: curve[column][-1] for key, curve in self.curves().items() if curve[column]}
+        ends = self.curves("Array.from(values.slice(-1))")
+        return {key: curve[column][0] for key, curve in ends.items() if curve[column]}
 
     def figures(self, names: str, expression: str) -> Any:
         """Evaluate a JavaScript `expression` of each figure whose name matches the pattern `names`, by name."""
@@ -261,7 +289,8 @@ class App:
 
     def begun(self) -> dict[str, list[float]]:
         """Return the CPU seconds of the first two steps of every run, which no two races share."""
-        return {key: times for key, curve in self.curves().items() if len(times := curve["seconds"][:2]) == 2}
+        begun = self.curves("Array.from(values.slice(0, 2))")
+        return {key: curve["seconds"] for key, curve in begun.items() if len(curve["seconds"]) == 2}
 
     def race_again(self, start: Callable[[], None] | None = None) -> None:
         """Press Run, or `start`, where curves of another race may be, and wait for the first points not theirs."""
@@ -312,10 +341,16 @@ class Pages:
 
 
 def new_page(chromium: Any, **settings: Any) -> Any:
-    """Return a page in a browser that was never here, which waits as patiently as all do."""
-    context = chromium.browser.new_context(**settings)
+    """Return a page in a browser that was never here, which waits as patiently as all do; it wants no motion."""
+    context = chromium.browser.new_context(**{"reduced_motion": "reduce", **settings})
     context.set_default_timeout(1e3 * PATIENCE)
     return context.new_page()
+
+
+def loaded(page: Any) -> None:
+    """Wait until the dashboard behind the page that opens is there."""
+    page.locator("#mklviz-front .bar").wait_for(state="detached")
+    page.locator("#loader").wait_for(state="hidden")
 
 
 def not_driven(reason: str) -> None:

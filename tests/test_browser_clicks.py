@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from _browser import Server, events_of, is_broken, new_page
+from _browser import Server, events_of, is_broken, loaded, new_page
 from _waits import wait_for
 
 pytestmark = pytest.mark.browser
@@ -63,24 +64,30 @@ def new_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ser
     assert not running.complaints, running.log
 
 
-def first_page(chromium: Any, server: Server) -> tuple[Any, list[str]]:
-    """Open a page in a browser that was never here; return it, and the errors that it will log."""
+@contextmanager
+def first_page(chromium: Any, server: Server) -> Iterator[Any]:
+    """Open a page in a browser that was never here, which logs no error."""
     page = new_page(chromium, viewport={"width": 1280, "height": 800})
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto(f"http://127.0.0.1:{server.port}/explorer", wait_until="commit")
     page.locator(".way.first").wait_for()
-    return page, errors
+    yield page
+    assert not errors, errors
+    page.context.close()
 
 
-def test_what_changes_while_views_are_built_is_seen(chromium: Any, server: Server) -> None:
-    page, errors = first_page(chromium, server)
-    page.locator("#mklviz-front .bar").wait_for(state="detached")
+@pytest.fixture
+def page(chromium: Any, server: Server) -> Iterator[Any]:
+    with first_page(chromium, server) as opened:
+        yield opened
+
+
+def test_what_changes_while_views_are_built_is_seen(page: Any) -> None:
+    loaded(page)
     page.evaluate(MEANWHILE)
     wait_for(lambda: page.evaluate(SEEN), "what came meanwhile", events_of(page))
     views_stand(page)
-    assert not errors
-    page.context.close()
 
 
 def lesson(page: Any) -> None:
@@ -102,7 +109,6 @@ def runs(page: Any) -> None:
 WAYS = [
     ("#mklviz-front .way.first", curve),
     ("#mklviz-front .small li:nth-child(3) a", lesson),
-    ("#mklviz-front .small li:nth-child(6) a", lesson),
     ("#mklviz-front .way:has-text('Race on real data')", tabs),
     ("#mklviz-front .way:has-text('Use my own table')", tabs),
     ("a[data-page=runs]", runs),
@@ -113,13 +119,11 @@ def all_land(chromium: Any, server: Server, seed: int, count: int = len(WAYS)) -
     """Click on ways from Start at a random moment: at once the page says what is coming, and then it is there."""
     chance = random.Random(seed)
     for place, shown in chance.sample(WAYS, count):
-        page, errors = first_page(chromium, server)
-        page.wait_for_function("(moment) => performance.now() > moment", arg=chance.uniform(0, 5000))
-        page.locator(place).click(no_wait_after=True)
-        shown(page)
-        views_stand(page)
-        assert not errors, (place, errors)
-        page.context.close()
+        with first_page(chromium, server) as page:
+            page.wait_for_function("(moment) => performance.now() > moment", arg=chance.uniform(0, 5000))
+            page.locator(place).click(no_wait_after=True)
+            shown(page)
+            views_stand(page)
 
 
 def test_each_click_on_start_lands_at_whatever_moment(chromium: Any, server: Server) -> None:
@@ -127,7 +131,7 @@ def test_each_click_on_start_lands_at_whatever_moment(chromium: Any, server: Ser
 
 
 def test_each_click_on_start_lands_where_nothing_is_compiled(chromium: Any, new_machine: Server) -> None:
-    all_land(chromium, new_machine, seed=2, count=3)
+    all_land(chromium, new_machine, seed=2, count=2)
 
 
 # a link of Start, and at once what is done behind it, before the server can have answered
@@ -161,11 +165,6 @@ RACE = "#mklviz-front .way:nth-child(2)"
 BUSY = "() => document.getElementById('mklviz-front').hasAttribute('aria-busy')"
 
 
-def loaded(page: Any) -> None:
-    page.locator("#mklviz-front .bar").wait_for(state="detached")
-    page.locator("#loader").wait_for(state="hidden")
-
-
 def raced(page: Any) -> None:
     """Wait for a race, or for the end of one that was short."""
     stop, ended = page.get_by_role("button", name="Stop", exact=True), page.get_by_text(" finished").first
@@ -176,15 +175,12 @@ def views_stand(page: Any) -> None:
     wait_for(lambda: not page.evaluate(LOST), "every view", events_of(page))
 
 
-def test_a_key_pressed_before_the_dashboard_stands_is_answered_when_it_does(chromium: Any, server: Server) -> None:
-    page, errors = first_page(chromium, server)
+def test_a_key_pressed_before_the_dashboard_stands_is_answered_when_it_does(page: Any) -> None:
     loaded(page)
     page.evaluate(DEAF)
     assert "Opening Race on real data … then Run" in page.evaluate(PRESSED, [RACE, " "])
     raced(page)
     views_stand(page)
-    assert not errors
-    page.context.close()
 
 
 def test_a_key_pressed_behind_a_link_that_loads_another_page_is_answered_there(chromium: Any, server: Server) -> None:
@@ -198,10 +194,7 @@ def test_a_key_pressed_behind_a_link_that_loads_another_page_is_answered_there(c
     page.context.close()
 
 
-def test_who_goes_back_while_the_dashboard_is_built_stays_there_and_finds_it_built(
-    chromium: Any, server: Server
-) -> None:
-    page, errors = first_page(chromium, server)
+def test_who_goes_back_while_the_dashboard_is_built_stays_there_and_finds_it_built(page: Any) -> None:
     loaded(page)
     page.evaluate(LEFT, RACE)
     page.get_by_role("tab", name="Geometry", include_hidden=True).wait_for(state="attached")
@@ -211,12 +204,9 @@ def test_who_goes_back_while_the_dashboard_is_built_stays_there_and_finds_it_bui
     page.locator(RACE).click()
     tabs(page)
     views_stand(page)
-    assert not errors
-    page.context.close()
 
 
-def test_a_table_dropped_on_the_page_is_opened_whenever_it_was(chromium: Any, server: Server) -> None:
-    page, errors = first_page(chromium, server)
+def test_a_table_dropped_on_the_page_is_opened_whenever_it_was(page: Any) -> None:
     for samples, lesson in ((40, 0), (50, 3), (60, 1)):
         if lesson:
             # a lesson folds away the controls where files are opened
@@ -229,12 +219,10 @@ def test_a_table_dropped_on_the_page_is_opened_whenever_it_was(chromium: Any, se
         page.get_by_text(f"{samples * len(files)} samples, 2 features").wait_for()
         wait_for(lambda: not page.evaluate(BUSY), "the dashboard", events_of(page))
         views_stand(page)
-    assert not errors
-    page.context.close()
 
 
 def test_tabs_opened_one_behind_the_other_are_all_filled(open_app: Any) -> None:
-    app = open_app(solvers="level,silp", iterations=30)
+    app = open_app(solvers="level", iterations=5)
     app.page.on("console", lambda told: app.errors.append(told.text) if is_broken(told) else None)
     app.press("Run")
     app.until_finished()

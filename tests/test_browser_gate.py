@@ -1,8 +1,5 @@
 """The served dashboard behind its gate, in a browser: the policy forbids nothing it needs; uploads get answers."""
 
-import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -10,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _browser import ROOT, Pages, Server, complaints_in, events_of, free_port, new_page
-from _waits import PATIENCE, wait_for
+from _browser import Pages, Program, Server, events_of, new_page, serving
+from _waits import wait_for
 
 pytestmark = pytest.mark.browser
 
@@ -19,18 +16,23 @@ pytestmark = pytest.mark.browser
 @pytest.fixture(scope="module", params=[pytest.param("1", marks=pytest.mark.product), "2"])
 def gated(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[str]:
     """The address of a fresh ``mklviz serve`` with a code, by one process or several."""
-    port, log = free_port(), tmp_path_factory.mktemp("gated") / "server.log"
-    words = ["serve", "--no-show", "--port", str(port), "--address", "127.0.0.1", "--code", "blackboard"]
-    words += ["--num-procs", request.param]
-    with log.open("w") as file:
-        server = subprocess.Popen([sys.executable, "-m", "mklviz", *words], cwd=ROOT, stdout=file, stderr=file)
-    try:
-        wait_for(lambda: "the code is blackboard" in log.read_text(), "the server to say its code")
-        yield f"http://127.0.0.1:{port}/explorer"
-    finally:
-        server.terminate()
-        server.wait(PATIENCE)
-    assert not complaints_in(log.read_text()), log.read_text()
+    words = (
+        "-m",
+        "mklviz",
+        "serve",
+        "--no-show",
+        "--address",
+        "127.0.0.1",
+        "--code",
+        "blackboard",
+        "--num-procs",
+        request.param,
+    )
+    server = Program(tmp_path_factory.mktemp("gated"), *words)
+    yield f"http://127.0.0.1:{server.port}/explorer"
+    server.close()
+    assert "the code is blackboard" in server.log
+    assert not server.complaints, server.log
 
 
 def test_who_gives_the_code_has_a_complete_page_in_which_nothing_that_a_person_does_is_refused(
@@ -42,6 +44,7 @@ def test_who_gives_the_code_has_a_complete_page_in_which_nothing_that_a_person_d
     try:
         first = pages.open(f"{gated}?code=blackboard&page=explore")  # of a fresh class
         assert first.status.startswith("Press Run")
+        first.page.close()
         assert not pages.errors
         stranger = new_page(chromium)
         stranger.goto(gated)
@@ -76,19 +79,23 @@ def test_a_visitor_sees_his_own_races_and_his_switch_is_for_his_own_browser(chro
     rows, keep = ".row[data-id]", "Keep my races"
     try:
         away, before = (pages.open(f"{gated}?code=blackboard&{race}") for pages in (theirs, ours))
-        switch = ours.open(f"{gated}?code=blackboard&page=runs", button="Open").page.get_by_role("switch", name=keep)
-        switch.click()
+        chosen = ours.open(f"{gated}?code=blackboard&page=runs", button="Open").page
+        chosen.get_by_role("switch", name=keep).click()
         again = ours.open(f"{gated}?page=runs", button="Open").page
 
         def heard() -> bool:  # a page says what the server knew when it built it
-            again.reload()
-            again.get_by_role("switch", name=keep).wait_for()
-            return not again.get_by_role("switch", name=keep).is_checked()
+            switch = again.get_by_role("switch", name=keep)
+            switch.wait_for()
+            if kept := switch.is_checked():
+                again.reload()
+            return not kept
 
         wait_for(heard, "the switch", events_of(again))
+        chosen.close()
         for app in (away, before):
             app.press("Run")
             app.until_finished()
+        before.page.close()
         theirs_too = theirs.open(f"{gated}?page=runs", button="Open").page
         wait_for(lambda: theirs_too.locator(rows).count() == 1, "the race of the other", events_of(theirs_too))
         assert theirs_too.get_by_role("switch", name=keep).is_checked()
@@ -133,33 +140,28 @@ PICTURES = "(url) => Promise.all([...Array(30).keys()].map((i) => new Promise((d
 def test_pictures_and_frames_of_another_site_build_no_page_and_end_nothing_and_its_links_lead_in(
     chromium: Any, tmp_path: Path
 ) -> None:
-    port, log = free_port(), tmp_path / "server.log"
-    command = [sys.executable, "-m", "mklviz", "serve", "--no-show", "--port", str(port)]
-    with log.open("w") as file:
-        server = subprocess.Popen(command, cwd=ROOT, stdout=file, stderr=file)
+    server = serving(tmp_path)
     site = HTTPServer(("127.0.0.1", 0), Elsewhere)
     threading.Thread(target=site.serve_forever, daemon=True).start()
     page = chromium.new_page()
     try:
-        own = f"http://localhost:{port}"
-        wait_for(lambda: page.request.get(f"{own}/favicon.ico").ok if listens(port) else False, "the server")
+        own = f"http://localhost:{server.port}"
         page.goto(f"http://127.0.0.1:{site.server_port}/")
         page.evaluate(PICTURES, f"{own}/explorer")
         page.evaluate(PICTURES, f"{own}/components/numpy.f2py.__main__/x/css/y")
         page.evaluate("(url) => { document.body.innerHTML += `<iframe src='${url}'></iframe>` }", f"{own}/explorer")
-        wait_for(lambda: log.read_text().count("403 GET") >= 61, "61 refusals", events_of(page))
-        assert "WebSocket" not in log.read_text()
+        wait_for(lambda: server.log.count("403 GET") >= 61, "61 refusals", events_of(page))
+        assert "WebSocket" not in server.log
         page.evaluate("(url) => { document.body.innerHTML = `<a href='${url}'>here</a>` }", f"{own}/explorer")
         page.get_by_text("here").click()
         page.get_by_role("link", name="Explore").first.wait_for()
-        assert server.poll() is None
-        wait_for(lambda: log.read_text().count("200 GET /explorer ") == 1, "one page in the log", events_of(page))
+        assert server.runs
+        wait_for(lambda: server.log.count("200 GET /explorer ") == 1, "one page in the log", events_of(page))
     finally:
         page.close()
         site.shutdown()
         site.server_close()
-        server.terminate()
-        server.wait(PATIENCE)
+        server.close()
 
 
 class Elsewhere(BaseHTTPRequestHandler):
@@ -173,8 +175,3 @@ class Elsewhere(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
-
-
-def listens(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0

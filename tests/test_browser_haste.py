@@ -25,8 +25,8 @@ def at_once(app: App, *controls: Control) -> None:
 
 
 def test_two_clicks_at_once_are_both_answered(open_app: Open) -> None:
-    app = open_app(solvers="level,spg", iterations=30)
-    whole = {"level": 31, "spg": 31}
+    app = open_app(solvers="level,spg", iterations=8)
+    whole = {"level": 9, "spg": 9}
     app.press("Run")
     app.until(lambda: app.points() == whole, "the first curves")
     for change, click in CHANGES:

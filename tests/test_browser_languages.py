@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _browser import Server, chromium, events_of, new_page, server  # noqa: F401
+from _browser import Server, events_of, new_page
 from _waits import wait_for
 from test_languages import SHIPPED, marked, unmarked
 
@@ -31,12 +31,10 @@ SAID = """() => {
 @pytest.mark.parametrize(
     "size", [(1280, 720), pytest.param((390, 844), marks=pytest.mark.product)], ids=["wide", "phone"]
 )
-def test_two_visitors_see_start_each_in_their_language(chromium: Any, server: Server, size: tuple[int, int]) -> None:  # noqa: F811
+def test_two_visitors_see_start_each_in_their_language(chromium: Any, server: Server, size: tuple[int, int]) -> None:
     width, height = size
     viewport = {"width": width, "height": height}
-    pages = {
-        code: new_page(chromium, locale=code, viewport=viewport, reduced_motion="reduce") for code in ("en", *SHIPPED)
-    }
+    pages = {code: new_page(chromium, locale=code, viewport=viewport) for code in ("en", *SHIPPED)}
     for page in pages.values():
         page.goto(f"http://127.0.0.1:{server.port}/explorer")
     for code, page in pages.items():
@@ -51,7 +49,7 @@ def test_two_visitors_see_start_each_in_their_language(chromium: Any, server: Se
         page.context.close()
 
 
-def test_a_language_is_chosen_and_stays_in_the_address(chromium: Any, server: Server) -> None:  # noqa: F811
+def test_a_language_is_chosen_and_stays_in_the_address(chromium: Any, server: Server) -> None:
     page = new_page(chromium, locale="fr")
     page.goto(f"http://127.0.0.1:{server.port}/explorer")
     page.get_by_role("link", name="Deutsch").click()
@@ -74,22 +72,22 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def answered(chromium: Any, file: Path, width: int = 1280) -> Any:  # noqa: F811
-    page = new_page(chromium, viewport={"width": width, "height": 720}, reduced_motion="reduce")
+def answered(chromium: Any, file: Path, width: int = 1280) -> Any:
+    page = new_page(chromium, viewport={"width": width, "height": 720})
     page.goto(file.as_uri())
     found = "playground.found !== undefined && playground.shownFor === playground.asked"
     wait_for(lambda: page.evaluate(f"() => {found}"), found, events_of(page))
     return page
 
 
-def test_nothing_on_the_playground_goes_past_the_catalogue(chromium: Any, pages: Path) -> None:  # noqa: F811
+def test_nothing_on_the_playground_goes_past_the_catalogue(chromium: Any, pages: Path) -> None:
     page = answered(chromium, pages / "marked.html")
     assert unmarked(" ".join(page.evaluate(SAID))) == set()
     page.context.close()
 
 
 @pytest.mark.parametrize("code", SHIPPED)
-def test_longer_words_fit_the_playground(chromium: Any, pages: Path, code: str) -> None:  # noqa: F811
+def test_longer_words_fit_the_playground(chromium: Any, pages: Path, code: str) -> None:
     for width in (1280, 390):
         page = answered(chromium, pages / f"{code}.html", width)
         assert page.evaluate(WIDER) == []

@@ -1,8 +1,6 @@
 """A page whose connection is lost goes on where it was, or says that it must start again."""
 
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -10,9 +8,8 @@ from typing import Any
 from urllib.parse import quote_plus
 
 import pytest
-from _browser import ROOT, App, Pages, free_port
+from _browser import App, Pages, Program, serving
 from _proxy import Proxy
-from _waits import PATIENCE, wait_for
 
 pytestmark = pytest.mark.browser
 RACE = "data=heart; solvers=pgd,spg; gap=none; max-iter=20000"
@@ -22,46 +19,14 @@ OF_THE_CUT = (
     "[Ww]eb[Ss]ocket|not connected so cannot send|CONNECTING|Failed to load resource|pulled doc|network error occurred"
 )
 
-
-SERVE = """
-import sys
-from mklviz.views.host import page_session
-page_session.GIVE_UP_AFTER = float(sys.argv.pop(1))
-from mklviz.cli import main
-main()
-"""
-
-
-class Own:
-    """``mklviz serve`` in a process of its own, which can be ended and started again.
-
-    It forgets pages that were away for `life` seconds, where that is given.
-    """
-
-    def __init__(self, folder: Path, life: float | None = None) -> None:
-        self.port, self._log = free_port(), folder / "server.log"
-        self._program = ["-m", "mklviz"] if life is None else ["-c", SERVE, str(life)]
-        self.start()
-
-    def start(self) -> None:
-        words = ["serve", "--no-show", "--port", str(self.port), "--address", "127.0.0.1", "--allow-websocket-origin=*"]
-        with self._log.open("a") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, *self._program, *words], cwd=ROOT, stdout=log, stderr=subprocess.STDOUT
-            )
-        wait_for(lambda: self._log.read_text().count("Starting Bokeh server") > 0, "the server to listen")
-
-    def end(self) -> None:
-        self._process.terminate()
-        self._process.wait(PATIENCE)
-        self._log.write_text("")
+WORDS = ("--address", "127.0.0.1", "--allow-websocket-origin=*")
 
 
 @pytest.fixture(scope="module")  # which one test starts again
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Own]:
-    running = Own(tmp_path_factory.mktemp("own"))
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    running = serving(tmp_path_factory.mktemp("own"), *WORDS)
     yield running
-    running.end()
+    running.close()
 
 
 @pytest.fixture
@@ -73,9 +38,9 @@ def pages(chromium: Any) -> Iterator[Pages]:
     assert not unexpected, "\n".join(unexpected)
 
 
-def racing(pages: Pages, port: int) -> App:
+def racing(pages: Pages, port: int, pace: int = 2) -> App:
     """Open a race that outlasts the test, and start it."""
-    app = pages.open(f"http://127.0.0.1:{port}/explorer?recipe={quote_plus(RACE)}&pace=10&x=svm_solves")
+    app = pages.open(f"http://127.0.0.1:{port}/explorer?recipe={quote_plus(RACE)}&pace={pace}&x=svm_solves")
     app.press("Run")
     app.until_running()
     return app
@@ -89,7 +54,7 @@ def banner(app: App) -> str:
 def goes_on(app: App) -> None:
     """Wait until every curve grows, with no hole and no step twice: of many steps not all are drawn."""
     before = app.points()
-    app.until(lambda: all(n > before[key] + 10 for key, n in app.points().items()), "the curves to go on")
+    app.until(lambda: all(n > before[key] + 3 for key, n in app.points().items()), "the curves to go on")
     for curve in app.curves().values():
         assert curve["iteration"][0] == 0
         assert all(0 < later - step <= 2 + step // 20 for step, later in pairwise(curve["iteration"]))
@@ -108,7 +73,9 @@ def follow(app: App, pages: Pages) -> None:
     app.until(lambda: all(n > before[key] for key, n in app.points().items()), "the race to go on")
 
 
-def test_what_is_lost_comes_back_and_a_reload_finds_its_race_which_others_can_follow(own: Own, pages: Pages) -> None:
+def test_what_is_lost_comes_back_and_a_reload_finds_its_race_which_others_can_follow(
+    own: Program, pages: Pages
+) -> None:
     proxy = Proxy(own.port)
     try:
         app = racing(pages, proxy.port)
@@ -147,7 +114,7 @@ def test_what_is_lost_comes_back_and_a_reload_finds_its_race_which_others_can_fo
 
 def has_its_pace(app: App) -> None:
     pace = app.page.get_by_role("combobox", name="pace")
-    app.until(lambda: pace.input_value() == "10 steps/s", "the pace of before")
+    app.until(lambda: pace.input_value() == "2 steps/s", "the pace of before")
 
 
 def starts_again(app: App) -> None:
@@ -160,10 +127,10 @@ def starts_again(app: App) -> None:
     app.until_running()
 
 
-def test_a_server_that_was_started_again_is_said_and_the_set_up_is_kept(own: Own, pages: Pages) -> None:
+def test_a_server_that_was_started_again_is_said_and_the_set_up_is_kept(own: Program, pages: Pages) -> None:
     app = racing(pages, own.port)
     student = pages.open(str(app.page.locator("a", has_text="?follow=").get_attribute("href")), button="SVM solves")
-    own.end()
+    own.close()
     app.until(lambda: LOST in banner(app), "the page to say that the server is gone")
     own.start()
     starts_again(app)
@@ -171,7 +138,7 @@ def test_a_server_that_was_started_again_is_said_and_the_set_up_is_kept(own: Own
 
 
 def test_a_page_that_was_away_for_too_long_starts_again_with_its_set_up(tmp_path: Path, pages: Pages) -> None:
-    own = Own(tmp_path, life=2.0)
+    own = serving(tmp_path, *WORDS, life=2.0)
     proxy = Proxy(own.port)
     try:
         app = racing(pages, proxy.port)
@@ -184,11 +151,11 @@ def test_a_page_that_was_away_for_too_long_starts_again_with_its_set_up(tmp_path
         starts_again(app)
     finally:
         proxy.close()
-        own.end()
+        own.close()
 
 
 @pytest.mark.parametrize("end", ["mend", pytest.param("forget", marks=pytest.mark.product)])
-def test_a_network_that_goes_silent_is_said_and_the_page_goes_on(own: Own, pages: Pages, end: str) -> None:
+def test_a_network_that_goes_silent_is_said_and_the_page_goes_on(own: Program, pages: Pages, end: str) -> None:
     proxy = Proxy(own.port)
     try:
         app = racing(pages, proxy.port)
@@ -204,13 +171,16 @@ def test_a_network_that_goes_silent_is_said_and_the_page_goes_on(own: Own, pages
         proxy.close()
 
 
-def test_a_page_that_follows_and_plays_stands_still_without_a_connection_and_goes_on(own: Own, pages: Pages) -> None:
-    leader = racing(pages, own.port)
+def test_a_page_that_follows_and_plays_stands_still_without_a_connection_and_goes_on(
+    own: Program, pages: Pages
+) -> None:
+    leader = racing(pages, own.port, pace=10)  # which the cursor, of 5 steps a second, never reaches
     proxy = Proxy(own.port)
     try:
         link = str(leader.page.locator("a", has_text="?follow=").get_attribute("href"))
+        leader.page.get_by_role("tab", name="Share").click()  # where no figure is drawn
         student = pages.open(link.replace(f":{own.port}", f":{proxy.port}"), button="SVM solves")
-        student.until_running(40)
+        student.until_running(20)
         student.page.get_by_role("tab", name="Timeline").click()
         step = student.page.get_by_role("slider", name="Step")
         student.press("To the start")

@@ -76,7 +76,7 @@ class Playground:
 
 @pytest.fixture(scope="module")
 def shared(chromium: Any, file: Path) -> Iterator[Playground]:
-    page = new_page(chromium, reduced_motion="reduce")
+    page = new_page(chromium)
     yield Playground(page, file)
     page.context.close()
 
@@ -161,7 +161,7 @@ def test_the_surface_is_what_the_svm_decides(playground: Playground) -> None:
 @pytest.mark.parametrize("touch", [False, True])
 def test_the_start_and_a_point_are_dragged_and_taken_back(chromium: Any, file: Path, touch: bool) -> None:
     viewport = {"width": 390 if touch else 1280, "height": 844}
-    page = new_page(chromium, viewport=viewport, has_touch=touch, reduced_motion="reduce")
+    page = new_page(chromium, viewport=viewport, has_touch=touch)
     one = Playground(page, file)
     one.open()
     pointer = _finger(page) if touch else _mouse(page)

@@ -41,7 +41,7 @@ def test_the_page_loads_and_another_data_set_is_raced_after_the_first(open_app: 
 
 
 def test_curves_move_pause_resume_step_by_one_and_stop(open_app: Open) -> None:
-    app = open_app(**{**LONG, "solvers": "level,spg,pgd"})
+    app = open_app(**{**LONG, "solvers": "level,spg,pgd", "pace": 2})
     app.press("Run")
     app.until_running()
     first = app.points()

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from _browser import Server, at_rest, chromium, events_of, is_broken, middle, new_page, serious, server  # noqa: F401
+from _browser import Server, at_rest, events_of, is_broken, loaded, middle, new_page, serious
 from _waits import wait_for, wait_until_still
 
 from mklviz.views.explorer.page import CURVE
@@ -22,9 +22,9 @@ START_DRAWN = "document.querySelectorAll('#mklviz-front .paths .dot').length"
 
 
 @pytest.fixture
-def page(chromium: Any, server: Server) -> Iterator[Any]:  # noqa: F811
+def page(chromium: Any, server: Server) -> Iterator[Any]:
     """The page at the bare address, in a browser that was never here, loaded as a whole: its console stays empty."""
-    opened = new_page(chromium, reduced_motion="reduce", viewport={"width": 1280, "height": 720})
+    opened = new_page(chromium, viewport={"width": 1280, "height": 720})
     errors: list[str] = []
     opened.on("pageerror", lambda error: errors.append(str(error)))
     opened.on("console", lambda told: errors.append(told.text) if is_broken(told) else None)
@@ -33,11 +33,6 @@ def page(chromium: Any, server: Server) -> Iterator[Any]:  # noqa: F811
     yield opened
     opened.context.close()
     assert not errors, errors
-
-
-def loaded(page: Any) -> None:
-    page.locator("#mklviz-front .bar").wait_for(state="detached")
-    page.locator("#loader").wait_for(state="hidden")
 
 
 def turn(page: Any, title: str) -> None:
@@ -49,8 +44,8 @@ def shown(page: Any) -> str:
     return str(page.locator("#mklviz-front").get_attribute("data-open"))
 
 
-def test_paths_run_in_the_html_itself_and_can_be_stopped(chromium: Any, server: Server) -> None:  # noqa: F811
-    page = new_page(chromium, viewport={"width": 1280, "height": 720})
+def test_paths_run_in_the_html_itself_and_can_be_stopped(chromium: Any, server: Server) -> None:
+    page = new_page(chromium, reduced_motion="no-preference", viewport={"width": 1280, "height": 720})
     # no script of the dashboard comes, and the page does not load itself again for it, as where it was cut off
     page.route("**/static/**", lambda route: route.fulfill(status=404))
     page.goto(f"http://127.0.0.1:{server.port}/explorer", wait_until="commit")
@@ -65,7 +60,7 @@ def test_paths_run_in_the_html_itself_and_can_be_stopped(chromium: Any, server: 
     page.context.close()
 
 
-def test_the_links_lead_to_everything_and_back_and_the_race_stays(page: Any, server: Server) -> None:  # noqa: F811
+def test_the_links_lead_to_everything_and_back_and_the_race_stays(page: Any, server: Server) -> None:
     assert page.get_by_role("heading", name="mklviz").count() == 1
     turn(page, "Explore")
     page.get_by_role("button", name="Run").wait_for()
@@ -163,8 +158,8 @@ def words(page: Any) -> list[str]:
     return [said.replace("\xa0", " ") for said in page.locator(".curve .panel p").all_inner_texts()]
 
 
-def test_the_first_lesson_takes_the_steps_of_the_papers_example_from_wherever_it_begins(chromium: Any) -> None:  # noqa: F811
-    page = new_page(chromium, reduced_motion="reduce")
+def test_the_first_lesson_takes_the_steps_of_the_papers_example_from_wherever_it_begins(chromium: Any) -> None:
+    page = new_page(chromium)
     page.set_content(f'<div id="loader"></div>{front_html(CURVE)}')  # without a server
     page.locator(".page.curve[data-drawn=square]").wait_for()
     assert words(page) == ["", ""]  # before a guess
@@ -243,8 +238,8 @@ HASTE = """(level) => {
 }"""
 
 
-def test_the_sentence_names_the_level_of_its_own_step_while_the_level_is_moved_on(chromium: Any) -> None:  # noqa: F811
-    page = new_page(chromium, reduced_motion="reduce")
+def test_the_sentence_names_the_level_of_its_own_step_while_the_level_is_moved_on(chromium: Any) -> None:
+    page = new_page(chromium)
     page.set_content(f'<div id="loader"></div>{front_html(CURVE)}')
     page.locator(".page.curve[data-drawn=square]").wait_for()
     page.get_by_role("button", name="x = 0").click()
@@ -271,8 +266,8 @@ def swipe(finger: Any, x: float, y: float) -> None:
     finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
 
-def test_paths_follow_mouse_finger_and_keys_while_the_server_is_stopped(chromium: Any, server: Server) -> None:  # noqa: F811
-    page = new_page(chromium, has_touch=True, reduced_motion="reduce")
+def test_paths_follow_mouse_finger_and_keys_while_the_server_is_stopped(chromium: Any, server: Server) -> None:
+    page = new_page(chromium, has_touch=True)
     page.goto(f"http://127.0.0.1:{server.port}/explorer", wait_until="commit")
     page.wait_for_function(PAINTED)
     os.kill(server.pid, signal.SIGSTOP)
@@ -299,9 +294,9 @@ def test_paths_follow_mouse_finger_and_keys_while_the_server_is_stopped(chromium
     page.context.close()
 
 
-def test_a_finger_drags_the_start_and_scrolls_the_page_elsewhere(chromium: Any, server: Server) -> None:  # noqa: F811
+def test_a_finger_drags_the_start_and_scrolls_the_page_elsewhere(chromium: Any, server: Server) -> None:
     phone = {"has_touch": True, "is_mobile": True, "viewport": {"width": 390, "height": 844}}
-    page = new_page(chromium, reduced_motion="reduce", **phone)
+    page = new_page(chromium, **phone)
     page.goto(f"http://127.0.0.1:{server.port}/explorer")
     loaded(page)
     finger, handle = page.context.new_cdp_session(page), page.get_by_role("slider", name="Start of the solvers")
@@ -334,7 +329,7 @@ look()
 """
 
 
-def test_a_page_that_follows_is_dark_from_its_first_picture(chromium: Any, server: Server) -> None:  # noqa: F811
+def test_a_page_that_follows_is_dark_from_its_first_picture(chromium: Any, server: Server) -> None:
     page = new_page(chromium, color_scheme="dark")
     dark = "rgb({}, {}, {})".format(*bytes.fromhex(DARK.page[1:]))
     page.add_init_script(WATCHED.replace("DARK", dark).replace("LIGHT", LIGHT.page))
@@ -349,9 +344,9 @@ def test_a_page_that_follows_is_dark_from_its_first_picture(chromium: Any, serve
     ("scheme", "width", "words"),
     [("light", 1280, ""), ("dark", 390, ""), pytest.param("dark", 1280, "?projector", marks=pytest.mark.product)],
 )
-def test_it_fits_its_screen(chromium: Any, server: Server, scheme: str, width: int, words: str) -> None:  # noqa: F811
+def test_it_fits_its_screen(chromium: Any, server: Server, scheme: str, width: int, words: str) -> None:
     viewport = {"width": width, "height": 720 if width > 600 else 844}
-    page = new_page(chromium, reduced_motion="reduce", color_scheme=scheme, viewport=viewport)
+    page = new_page(chromium, color_scheme=scheme, viewport=viewport)
     page.goto(f"http://127.0.0.1:{server.port}/explorer{words}")
     loaded(page)
     wide = "(node) => node.scrollWidth <= node.clientWidth"
@@ -397,7 +392,7 @@ def test_no_lesson_has_a_word_in_the_console(page: Any) -> None:
         page.get_by_role("button", name="Run").first.wait_for()
 
 
-def test_at_twice_the_size_everything_in_the_header_can_be_read(chromium: Any, server: Server) -> None:  # noqa: F811
+def test_at_twice_the_size_everything_in_the_header_can_be_read(chromium: Any, server: Server) -> None:
     page = new_page(chromium, viewport={"width": 640, "height": 360})
     for section in ("start", "explore"):
         page.goto(f"http://127.0.0.1:{server.port}/explorer?page={section}")
