@@ -459,7 +459,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (555, 3),
     "mklviz/views/tabs": (2372, 12),
     "solvers": (6177, 28),
-    "tests": (49715, 205),
+    "tests": (49739, 205),
 }
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from _conic import conic_optimum
 from _problems import MAKERS, problem, random_problem
 
 from mklviz.contract import Array
@@ -70,6 +71,29 @@ def test_hessian_mkl_comes_to_the_same_optimum_by_newton_steps_alone() -> None:
 def test_the_last_steps_converge_faster_than_any_linear_rate() -> None:
     gaps = solve(paper_problem("ionosphere"), "newton", gap=1e-9, max_iter=50).gap
     assert gaps[-1] / gaps[-2] < 0.1 * gaps[-4] / gaps[-5]
+
+
+def test_the_minimiser_of_the_model_makes_the_slopes_equal_to_second_order() -> None:
+    # a little away from the optimum no point meets a bound, so x = d - H^-1 g on the simplex: the slopes that a finite
+    # difference of the true gradient foretells at x, g + H (x - d), are the same for all kernels
+    posed = random_problem(2, Simplex(), m=4, n=30)
+    best = solve(posed, "newton", gap=1e-9, max_iter=50).best.weights
+    weights = best + 1e-3 * (np.array([0.4, 0.1, 0.3, 0.2]) - best)
+    oracle = SvmOracle(posed, 1e-12)
+    point = oracle.solve(weights)
+    move = _model(posed, oracle, point).weights - weights
+    share = 1e-3
+    foretold = point.gradient + (oracle.solve(weights + share * move).gradient - point.gradient) / share
+    assert np.ptp(foretold) <= 0.02 * np.ptp(point.gradient)  # the ridge on K_d and the difference both err by 1e-3
+
+
+def test_the_model_foretells_the_dual_variables() -> None:
+    posed = random_problem(3, Simplex())
+    oracle = SvmOracle(posed, 1e-12)
+    point = oracle.solve(solve(posed, "newton", gap=1e-2, max_iter=50).best.weights)
+    expected = _model(posed, oracle, point).signed
+    bound = posed.lower_bound(expected * posed.y)  # refuses what is not feasible
+    assert posed.lower_bound(point.dual) < bound <= conic_optimum(posed) * (1 + 1e-8)
 
 
 @pytest.mark.parametrize("name", ["pima", "noisy blobs, C = 10", "every point twice"])
