@@ -20,7 +20,7 @@ from mklviz.engine.compiling import problems
 from mklviz.engine.warmup import PREPARING, Warmup
 from mklviz.errors import Interrupted
 from mklviz.kernels import Gaussian, KernelBank, NystromBank, ParametricBank, ProductBank
-from mklviz.problem import EpsilonInsensitive, Hinge, L1Penalty, LpBall, Problem, Simplex, loss_families
+from mklviz.problem import EpsilonInsensitive, Hinge, LpBall, Problem, loss_families
 from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, StopChoice
 from mklviz.recipe.banks import BankStore
 from mklviz.recipe.preparation import Preparation
@@ -216,16 +216,6 @@ def test_a_preparation_that_fails_says_why_in_a_sentence_and_leaves_the_race_bef
 
 
 # -- banks are kept, within bounds
-
-
-def test_the_same_kernels_are_built_once_and_serve_another_C_and_regularizer() -> None:
-    banks = BankStore()
-    first = Preparation(SMALL, banks=banks).work()
-    other = SMALL.changed(regularizer=L1Penalty(2.0), loss=Hinge(1.0))
-    second = Preparation(other, banks=banks).work()
-    assert second.problem.bank is first.problem.bank
-    assert (second.problem.loss.C, second.problem.regularizer) == (1.0, L1Penalty(2.0))
-    assert (first.problem.loss.C, first.problem.regularizer) == (10.0, Simplex())
 
 
 @pytest.mark.parametrize("change", [{"seed": 1}, {"train": 0.4}, {"standardize": False}, {"normalize": "none"}])

@@ -22,7 +22,6 @@ from mklviz.inner import matrix_game as _matrix_game
 from mklviz.inner.blocked import cholesky, scaled_copy
 from mklviz.inner.choice import inner_solver, is_solved
 from mklviz.inner.conjugates import balanced
-from mklviz.inner.multiclass import project
 from mklviz.inner.rows import RowsInner
 from mklviz.inner.svm import BoxInner
 from mklviz.kernels import Nystrom
@@ -219,29 +218,6 @@ def test_classes_that_a_kernel_of_low_rank_cannot_tell_apart_take_few_rounds_at_
     assert primal - inner.value <= 1e-6 * primal
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_the_step_on_one_sample_is_the_projection_of_a_general_solver(seed: int) -> None:
-    """B_i = argmin ||B_i - v|| over B_i <= C Y_i, sum B_i = 0."""
-    rng = np.random.default_rng(seed)
-    C, v, own = rng.exponential(2.0), 10.0 ** rng.uniform(-2, 2) * rng.normal(size=5), int(rng.integers(5))
-    point = cp.Variable(5)
-    upper = C * np.eye(5)[own]
-    optimal_value(cp.Problem(cp.Minimize(cp.sum_squares(point - v)), [point <= upper, cp.sum(point) == 0]))
-    found = project(v[:, None], np.array([own]), np.array([C]))[:, 0]
-    np.testing.assert_allclose(found, point.value, atol=1e-5 * (1 + C))  # what the conic solver leaves
-    assert found.sum() == pytest.approx(0.0, abs=1e-14 * C)
-
-
-def test_two_classes_are_the_hinge_loss_without_bias_in_other_units() -> None:
-    """f_1 - f_0 = 2 K b with B = (-b, b): the same problem as the plain hinge with twice the kernel."""
-    K, y = kernel(2), np.where(targets(False) > 0, 1.0, 0.0)
-    two, plain = inner_solver(MulticlassHinge(2.0), y), inner_solver(Hinge(2.0, bias=False), 2.0 * y - 1.0)
-    two.solve(K, 1e-10, False)
-    plain.solve(2.0 * K, 1e-10, False)
-    assert two.value == pytest.approx(plain.value, rel=1e-9)
-    np.testing.assert_allclose(two.signed[:, 1], plain.signed, atol=1e-8)
-
-
 @pytest.mark.parametrize("loss", MULTICLASS, ids=repr)
 def test_several_classes_take_hard_kernels_and_cancelling(loss: Loss) -> None:
     y = classes()
@@ -348,14 +324,6 @@ def test_a_warm_solve_ends_where_a_cold_one_does_from_any_start(loss: Loss) -> N
     cold.solve((Z, other), 1e-8, True)
     loss.check_dual(loss.dual_from_signed(cold.signed, Y), Y)
     assert warm.value == pytest.approx(cold.value, rel=1e-7)
-
-
-def test_weights_of_zero_leave_the_bias_alone() -> None:
-    for loss in (Hinge(1.0), Logistic(1.0), Squared(1.0)):
-        inner = inner_solver(loss, Y, "factors")
-        inner.solve((Z, np.zeros(R)), 1e-6, False)
-        np.testing.assert_array_equal(inner.scores, 0.0)
-        assert inner.value == pytest.approx(loss.primal(np.zeros(SAMPLES), Y)[0], rel=1e-6)
 
 
 def test_losses_without_a_method_on_factors_are_refused_with_a_sentence() -> None:

@@ -54,15 +54,6 @@ class Held:
     """Whoever holds memory."""
 
 
-def test_what_is_charged_counts_until_its_owner_is_gone() -> None:
-    ledger, owner = Ledger(100), Held()
-    ledger.charge(owner, 30)
-    ledger.charge(owner, 20)
-    assert ledger.used == 50
-    del owner
-    assert ledger.used == 0
-
-
 def test_room_is_held_while_something_is_made_and_given_back_where_that_fails() -> None:
     ledger, made = Ledger(100), Held()
     with ledger.room(60, "this race"):
@@ -206,14 +197,6 @@ def test_who_hopes_for_room_can_be_stopped() -> None:
         result(hoping)
     assert held
     assert visitors.ledger.used <= ONE
-
-
-def test_a_class_that_asks_for_the_same_at_once_needs_it_once() -> None:
-    visitors = Visitors(SIZE.shared + 13 * SIZE.own)
-    begun = [visitors.begin(0) for _ in range(12)]
-    races: list[Prepared] = [result(each) for each in begun]
-    assert len({id(race.problem.bank) for race in races}) == 1
-    assert visitors.ledger.used <= visitors.ledger.total
 
 
 # -- on the screen

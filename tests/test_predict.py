@@ -287,13 +287,6 @@ def test_of_several_classes_they_say_as_much_as_scikit_learn_s(loss: str) -> Non
     assert log_loss(truth, ours) < 1.05 * log_loss(truth, theirs)
 
 
-def test_pairs_that_belong_together_are_coupled_to_what_they_come_from() -> None:
-    rng = np.random.default_rng(0)
-    p = rng.dirichlet(np.ones(5), size=20)
-    among = p[:, :, None] / (p[:, :, None] + p[:, None, :])
-    assert coupled(among) == pytest.approx(p)
-
-
 def test_pairs_that_contradict_one_another_are_coupled_as_wu_lin_and_weng_do() -> None:
     rng = np.random.default_rng(1)
     among = expit(rng.normal(size=(10, 4, 4)))

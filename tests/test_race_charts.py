@@ -11,7 +11,7 @@ import pytest
 from _problems import PlainSolver, problem, ran
 from _shown import source_of
 from _ticks import tick
-from _undrawn import draw_none, drawn_chart
+from _undrawn import drawn_chart
 from bokeh.models import Line, LinearScale, LogScale
 
 from mklviz.contract import End, Iterate, Solver
@@ -28,11 +28,8 @@ from mklviz.views.chart.race_charts import (
     ChartOptions,
     enlargements,
     race_charts,
-    run_table,
-    stop_table,
     weights_chart,
     weights_title,
-    x_axis,
 )
 from mklviz.views.chart.svg_pictures import race_still
 from mklviz.views.look.palette import DARK, LIGHT, RunStyle
@@ -68,15 +65,6 @@ def test_of_two_lines_that_coincide_both_are_seen() -> None:
     assert {line.width for line in lines if line.label in "024"} == {2.0}
 
 
-def test_the_gap_at_which_runs_stop_is_a_line_across_with_its_words() -> None:
-    chart = race_charts(STYLES, ChartOptions(LIGHT, gap_tolerance=1e-3))["gap"]
-    tables = {run_table(key): {"iteration": [0.0], "gap": [0.5], "own_gap": [0.7]} for key in STYLES}
-    drawn = draw_none(chart, {**tables, "stop": stop_table(1e-3)})
-    assert [rule.columns["y"] for rule in drawn.of(RuleMark)] == [[1e-3]]
-    assert chart.beside == "stop at 0.1 %"
-    assert race_charts(STYLES, ChartOptions(LIGHT, gap_tolerance=None))["gap"].beside == ""
-
-
 def test_where_there_is_no_bound_no_chart_speaks_of_one() -> None:
     charts = race_charts(STYLES, ChartOptions(LIGHT, no_bound="It is not convex."))
     assert charts["gap"].title == "Projected gradient, relative to the objective"
@@ -98,12 +86,6 @@ def test_what_may_fall_below_zero_or_is_counted_has_no_logarithmic_axis(log: boo
     scales = {name: chart.y.log for name, chart in charts.items()}
     assert scales == {"objective": False, "gap": log, "step": log, "active": False, "tolerance": True}
     assert charts["active"].y.whole
-
-
-def test_the_horizontal_axis_counts_but_for_seconds_and_names_epochs() -> None:
-    axes = [x_axis(ChartOptions(LIGHT, x, by_epoch=("UFO-MKL",))) for x in ("iteration", "svm_solves", "seconds")]
-    assert [axis.label for axis in axes] == ["iteration (epoch for UFO-MKL)", "SVM solves", "CPU seconds"]
-    assert [axis.whole for axis in axes] == [True, True, False]
 
 
 def test_weights_have_the_colours_of_their_kernels_below_the_largest_there_ever_was() -> None:
@@ -415,28 +397,6 @@ CHART = Chart(
         RuleMark("stop", y="gap", dash="dashed"),
     ],
 )
-
-
-def test_what_is_drawn_are_the_columns_that_the_marks_name() -> None:
-    drawn = draw_none(CHART, TABLES)
-    [line], [points], [rule] = drawn.of(LineMark, "Level"), drawn.of(PointMark), drawn.of(RuleMark)
-    assert line.columns["x"] == [0.0, 1.0, 2.0]
-    assert points.columns["size"][0] == 7.0
-    assert rule.columns == {"y": [0.01]}
-    assert drawn.of(LineMark, "SILP") == []
-
-
-def test_what_has_no_place_on_an_axis_is_not_seen() -> None:
-    [line] = draw_none(CHART, TABLES).of(LineMark)
-    assert draw_none(CHART, TABLES).points(line) == [(0.0, 0.5)]  # a hole, and a zero on a logarithmic axis
-    assert Axis(limit=3.0).shows(3.0)
-    assert not Axis(limit=3.0).shows(4.0)
-
-
-@pytest.mark.parametrize("tables", [{}, {"run": {"step": [0.0]}, "stop": {"gap": []}}])
-def test_a_column_that_is_missing_is_an_error(tables: dict[str, dict[str, list[float]]]) -> None:
-    with pytest.raises(KeyError):
-        draw_none(CHART, tables)
 
 
 def test_a_table_that_has_not_changed_is_not_sent_again() -> None:

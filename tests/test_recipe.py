@@ -138,7 +138,7 @@ def test_a_product_begins_with_solvers_and_a_regularizer_that_suit_it() -> None:
 
 
 WRONG = {
-    "data=sonra": "no data set 'sonra'",
+    "data=nosuch": "There is no data set 'nosuch'; there are adult, australian, ",
     "date=sonar": "did you mean data?",
     "sonar": "KEY=VALUE",
     "train=2": "between 0 and 1",
@@ -147,7 +147,7 @@ WRONG = {
     "standardize=maybe": "true or false",
     "combination=quotient": "product",
     "kernels=": "No kernels are given",
-    "kernels=spline:1": "no kernel family 'spline'",
+    "kernels=rbf": "There is no kernel family 'rbf'; did you mean gaussian?",
     "kernels=gauss:one": "must be a number",
     "kernels=gauss:-1": "positive",
     "kernels=gauss:1 ... 1e9": "too long",
@@ -160,10 +160,10 @@ WRONG = {
     "nystrom=20:luck": "chosen by",
     "nystrom=0": "at least 1",
     "cache-mb=0": "at least 1",
-    "loss=huber": "no loss 'huber'",
+    "loss=svc": "There is no loss 'svc'; did you mean hinge?",
     "loss=hinge:C=-1": "positive",
     "C=none": "must be a number",
-    "regularizer=l3": "no regularizer 'l3'",
+    "regularizer=lasso": "There is no regularizer 'lasso'; did you mean simplex or l1-penalty?",
     "regularizer=lp-ball:p=1": "p = 1 is the simplex",
     "solvers=": "No solver",
     "solvers=levle": "Did you mean level?",
@@ -365,21 +365,6 @@ def test_what_others_call_a_thing_leads_to_names_that_exist() -> None:
 def test_without_a_suggestion_all_names_are_listed() -> None:
     assert hint("rbf", KINDS["kernel"]) == "did you mean gaussian?"
     assert hint("nosuch", ["a", "b"]) == "there are a, b."
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("kernels=rbf", "There is no kernel family 'rbf'; did you mean gaussian?"),
-        ("loss=svc", "There is no loss 'svc'; did you mean hinge?"),
-        ("regularizer=lasso", "There is no regularizer 'lasso'; did you mean simplex or l1-penalty?"),
-        ("data=nosuch", "There is no data set 'nosuch'; there are adult, australian, "),
-    ],
-)
-def test_recipes_say_which_name_was_meant(words: str, said: str) -> None:
-    with pytest.raises(MklvizError, match="There is no") as refused:
-        Recipe.from_words(words)
-    assert said in str(refused.value)
 
 
 def test_a_cell_comes_back_as_it_was_unless_a_spreadsheet_would_compute_it() -> None:

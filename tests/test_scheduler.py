@@ -283,6 +283,7 @@ def raising(error: BaseException) -> Callable[[], object]:
         (OwnEnd("enough"), "Odd broke down: OwnEnd: enough"),
         (Speechless(), "Odd broke down: Speechless"),
         (SolverError("\x1b[2Jgone\n\ttwice"), "�[2Jgone twice"),
+        (ValueError("bad luck"), "Odd broke down: ValueError: bad luck"),
     ],
 )
 def test_whatever_a_solver_raises_it_fails_alone_and_hangs_nothing(error: BaseException, sentence: str) -> None:

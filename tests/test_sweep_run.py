@@ -23,6 +23,7 @@ from _stores import recorded
 from _waits import PATIENCE, wait_for, wait_until_still
 
 import mklviz as mv
+from mklviz.cli.commands import main
 from mklviz.errors import MklvizError, SolverError
 from mklviz.numbers import duration_text
 from mklviz.record import Trace
@@ -41,6 +42,13 @@ LONG = "data=sonar; split=0...3; solvers=silp; gap=none; max-iter=none; max-seco
 def store(tmp_path: Path) -> Iterator[Store]:
     yield open_store(tmp_path / "store")
     reset()
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Processes]:
+    """Two processes that serve whatever test gives them work, as each takes seconds to start."""
+    with Processes(2) as kept:
+        yield kept
 
 
 class Here:
@@ -89,9 +97,9 @@ def test_a_large_test_part_is_scored_on_some_of_its_samples_evenly_spaced() -> N
 
 
 @pytest.mark.full
-def test_processes_solve_every_member_and_nothing_finished_is_solved_again(store: Store) -> None:
+def test_processes_solve_every_member_and_nothing_finished_is_solved_again(store: Store, engine: Processes) -> None:
     sweep = Sweep.from_words(QUICK)
-    run = ended(SweepRun(sweep, store.of(Owner("somebody")), workers=2))
+    run = ended(SweepRun(sweep, store.of(Owner("somebody")), engine))
     assert run.error is None
     assert run.status == "finished"
     frame = run.table().frame
@@ -115,13 +123,13 @@ def test_processes_solve_every_member_and_nothing_finished_is_solved_again(store
 
 
 @pytest.mark.full
-def test_a_path_is_solved_with_warm_starts_and_goes_on_where_it_was_ended(store: Store) -> None:
+def test_a_path_is_solved_with_warm_starts_and_goes_on_where_it_was_ended(store: Store, engine: Processes) -> None:
     words = "data=heart; kernels=gauss:1,2,4@all; C=100,50,10; solvers=level,newton; gap=1e-4; path=C"
     sweep = Sweep.from_words(words)
-    first = ended(SweepRun(Sweep.from_words(words.replace("100,50,10", "100,50")), store, workers=2)).table()
+    first = ended(SweepRun(Sweep.from_words(words.replace("100,50,10", "100,50")), store, engine)).table()
     # a unit for each path
     assert len({(member.path, outcome.results["fit_seconds"]) for member, outcome in first}) == 2
-    run = ended(SweepRun(sweep, store, workers=1))
+    run = ended(SweepRun(sweep, store, engine))
     assert run.progress.skipped == 4
     table = run.table()
     problem = sweep.recipe.prepare().problem
@@ -189,9 +197,11 @@ def test_a_pause_holds_the_steps_and_resume_goes_on(store: Store) -> None:
 
 
 @pytest.mark.full
-def test_what_cannot_be_solved_is_a_row_with_its_reason_and_is_repeated_only_when_asked(store: Store) -> None:
+def test_what_cannot_be_solved_is_a_row_with_its_reason_and_is_repeated_only_when_asked(
+    store: Store, engine: Processes
+) -> None:
     sweep = Sweep.from_words("data=iris; solvers=level; kernels=gauss:1@all")
-    frame = ended(SweepRun(sweep, store, workers=1)).table().frame
+    frame = ended(SweepRun(sweep, store, engine)).table().frame
     assert frame.status.tolist() == ["failed"]
     assert "more than two classes" in frame.reason[0]
     again, retried = Here(), Here()
@@ -245,13 +255,13 @@ def test_an_unguarded_script_sweeps_quietly_and_leaves_nothing_behind(tmp_path: 
     script = tmp_path / "script.py"
     script.write_text(
         "import mklviz as mv\nprint('once')\n"
-        f"print(len(mv.sweep({QUICK!r}, workers=2, store={str(tmp_path / 'store')!r})))\n"
+        f"print(len(mv.sweep({QUICK.replace(',vote', '')!r}, workers=2, store={str(tmp_path / 'store')!r})))\n"
     )
     environment = {**os.environ, "SWEEP_TEST": str(tmp_path), "TMPDIR": str(tmp_path / "here")}
     ran = subprocess.run(
         [sys.executable, script], cwd=tmp_path / "here", env=environment, capture_output=True, text=True, check=False
     )
-    assert (ran.returncode, ran.stdout) == (0, "once\n8\n")
+    assert (ran.returncode, ran.stdout) == (0, "once\n4\n")
     assert [line for line in ran.stderr.splitlines() if "runs" not in line] == []
     assert [*(tmp_path / "here").iterdir()] == []
     assert processes_of(str(tmp_path)) == []
@@ -313,19 +323,6 @@ def test_workers_are_counted(workers: object) -> None:
 
 
 @pytest.mark.full
-def test_processes_that_are_kept_serve_the_next_sweep_and_end_with_the_last(store: Store) -> None:
-    with Processes(1) as engine:
-        kept = []
-        for split in ("split=0", "split=1"):
-            run = ended(SweepRun(Sweep.from_words(QUICK.replace("split=0,1", split)), store, engine))
-            assert (run.error, run.status) == (None, "finished")
-            kept.append(engine.pids)
-        assert kept[0] == kept[1]
-        assert len(kept[0]) == 1
-    assert engine.pids == []
-
-
-@pytest.mark.full
 def test_on_a_shared_server_a_sweep_and_its_races_are_those_of_one_owner(store: Store) -> None:
     sweep = Sweep.from_words(QUICK)
     one, two = store.of(Owner("one")), store.of(Owner("two"))
@@ -340,9 +337,9 @@ def test_on_a_shared_server_a_sweep_and_its_races_are_those_of_one_owner(store: 
 
 
 @pytest.mark.full
-def test_two_sweeps_at_once_share_the_work_and_both_have_all_results(store: Store) -> None:
+def test_two_sweeps_at_once_share_the_work_and_both_have_all_results(store: Store, engine: Processes) -> None:
     sweep = Sweep.from_words(QUICK)
-    runs = [SweepRun(sweep, store, workers=1) for _ in range(2)]
+    runs = [SweepRun(sweep, store, each) for each in (engine, Processes(1))]
     for run in runs:
         run.start()
     for run in runs:
@@ -361,7 +358,9 @@ def test_another_owners_sweep_is_no_reason_to_wait(store: Store) -> None:
 
 
 @pytest.mark.full
-def test_what_a_process_has_claimed_is_taken_over_when_that_is_killed_and_solved_where_it_was_not(store: Store) -> None:
+def test_what_a_process_has_claimed_is_taken_over_when_that_is_killed_and_solved_where_it_was_not(
+    store: Store, engine: Processes
+) -> None:
     member, *others = Sweep.from_words(QUICK).members
     code = (
         "import time\nfrom pathlib import Path\nfrom mklviz.record.store.folder import LOCKS, Claims\n"
@@ -372,7 +371,7 @@ def test_what_a_process_has_claimed_is_taken_over_when_that_is_killed_and_solved
         assert other.stdout.readline().strip() == FREE
         claims = Claims(store.folder / LOCKS)
         assert claims.take(member.path) == HELD
-        run = SweepRun(Sweep.from_words(QUICK), store, workers=1)
+        run = SweepRun(Sweep.from_words(QUICK), store, engine)
         run.start()
         wait_for(lambda: run.progress.done == len(others), "the other runs")
         assert run.progress.elsewhere == 1
@@ -384,25 +383,25 @@ def test_what_a_process_has_claimed_is_taken_over_when_that_is_killed_and_solved
 
 
 @pytest.mark.full
-def test_a_full_disk_is_said_last_is_the_exit_code_and_exactly_what_is_missing_is_solved_next(tmp_path: Path) -> None:
+def test_a_full_disk_is_said_last_is_the_exit_code_and_exactly_what_is_missing_is_solved_next(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     # one step each, so that a run is written at once; on german it takes twice the room
     words = "data=german,heart; split=0,1; train=0.9; gap=0.5; solvers=newton; kernels=gauss:1,2@all"
-
-    def sweep(most: int, *more: str) -> subprocess.CompletedProcess[str]:
-        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))  # noqa: E731
-        command = [sys.executable, "-m", "mklviz", "sweep", words, "--workers", "1", "--store", str(tmp_path), *more]
-        return subprocess.run(command, preexec_fn=limit, capture_output=True, text=True, check=False)
-
-    full = sweep(8_000)
+    arguments = ["sweep", words, "--workers", "1", "--store", str(tmp_path)]
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8_000, resource.RLIM_INFINITY))  # noqa: E731
+    command = [sys.executable, "-m", "mklviz", *arguments]
+    full = subprocess.run(command, preexec_fn=limit, capture_output=True, text=True, check=False)
     assert full.returncode == 2
     assert full.stderr.splitlines()[-1].startswith(
         "mklviz: Not kept: 2 of 4 runs, german 0 newton, german 1 newton. The disk"
     )
-    left = sweep(resource.RLIM_INFINITY, "--dry-run").stdout
-    assert "2 finished before, 0 failed before, 2 left to solve.\n  german: 2 runs" in left
-    done = sweep(resource.RLIM_INFINITY, "--json")
-    document = json.loads(done.stdout)
-    assert (done.returncode, document["not_kept"], len(document["runs"])) == (0, "", 4)
+    assert main([*arguments, "--dry-run"]) == 0
+    left = "2 finished before, 0 failed before, 2 left to solve.\n  german: 2 runs"
+    assert left in capsys.readouterr().out
+    assert main([*arguments, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["not_kept"], len(document["runs"])) == ("", 4)
     assert len(open_store(tmp_path).runs("status:converged")) == 4
     reset()
 
@@ -457,8 +456,13 @@ def test_a_run_that_was_stopped_is_no_beginning_for_the_next() -> None:
 
 
 @pytest.mark.full
-def test_for_one_path_one_process_is_started() -> None:
+def test_for_one_path_one_process_is_started_which_serves_the_next_sweep_and_ends_with_the_last() -> None:
     with Processes(2) as engine:
-        run = ran(SweepRun(Sweep.from_words(ONE), None, engine))
-        assert run.table().frame.status.tolist() == ["converged"] * 3
-        assert len(engine.pids) == 1
+        kept = []
+        for values in ("100,50,10", "20,5"):
+            run = ended(SweepRun(Sweep.from_words(ONE.replace("100,50,10", values)), None, engine))
+            assert set(run.table().frame.status) == {"converged"}
+            kept.append(engine.pids)
+        assert kept[0] == kept[1]
+        assert len(kept[0]) == 1
+    assert engine.pids == []

@@ -11,7 +11,7 @@ import pytest
 from _problems import formulate, problem
 
 from mklviz.contract import End, Facts, Iterate
-from mklviz.engine import KKT, Gap, MaxIter, MaxSeconds, WeightChange, solve
+from mklviz.engine import KKT, Gap, MaxIter, WeightChange, solve
 from mklviz.errors import MklvizError, SolverError
 from mklviz.record import Trace
 from mklviz.record.run_facts import Verdict
@@ -276,11 +276,6 @@ def test_the_gap_of_a_run_has_its_best_bounds_and_never_rises() -> None:
     assert trace.final is trace[4]
 
 
-def test_the_first_of_equal_iterates_is_the_best_one() -> None:
-    trace = along([[1.0, 0.0], [0.0, 1.0]])
-    assert trace.best is trace[0]
-
-
 def test_the_zero_function_is_no_solution_once_it_is_left() -> None:
     nothing, something = iterate([1.0], objective=1.0, bound=0.0), iterate([1.0], objective=5.0, bound=-3.0)
     something = replace(something, dual=something.dual + 1.0)
@@ -312,12 +307,6 @@ def test_max_iter_does_not_count_the_start() -> None:
     trace.append(iterate([1.0]), 0.0)
     assert judged(trace, MaxIter(1)) == "limit"
     assert len(solve(problem("blobs, C = 100"), "spg", gap=None, max_iter=7)) == 8
-
-
-def test_max_seconds_looks_at_the_solvers_clock() -> None:
-    trace = along([[1.0], [1.0], [1.0]])  # second 2
-    assert judged(trace, MaxSeconds(2.5)) is None
-    assert judged(trace, MaxSeconds(2.0)) == "limit"
 
 
 def test_weight_change_compares_two_steps() -> None:
