@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import sys
 from dataclasses import fields
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -76,7 +77,7 @@ def _modules() -> dict[str, ModuleType | TableInfo]:
 def _find(name: str) -> ModuleType | TableInfo:
     modules = _modules()
     if name not in modules:
-        file = set(str(name)) & set("./\\")
+        file = Path(str(name)).suffix or set(str(name)) & set("/\\")
         helps = "a file is read by mv.read_dataset(path)." if file else hint(str(name), sorted(modules))
         sentence = f"There is no data set {name!r:.80}; {helps}"
         raise DataError(" ".join([sentence, *left_out()]))

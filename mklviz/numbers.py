@@ -39,7 +39,9 @@ def number_text(value: float, form: str = ",.6g", unit: str = "") -> str:
         return "–"
     text = f"{value:{form}}"
     factor, _, exponent = text.partition("e")
-    if exponent:
+    if exponent and not form.endswith("e") and 1.0 <= abs(value) < 1e6:  # rounded to fewer digits than it has
+        text = f"{float(text):,.0f}"
+    elif exponent:
         power = f"10{str(int(exponent)).translate(RAISED)}"
         text = power if float(factor) == 1.0 else f"{float(factor):g}×{power}"
     return text.replace("-", "−") + unit
@@ -53,6 +55,8 @@ def counted(number: float, noun: str) -> str:
 
 def share_text(share: float, digits: int = 2) -> str:
     """Return a share in per cent, as people write it: "0.0001 %", "4.5 %", "1,200 %", and never in powers of ten."""
+    if not math.isfinite(share):
+        return "–"
     if 0.0 < abs(share) < LEAST_SHARE:
         return "under 0.000001 %"
     rounded = float(f"{100.0 * share:.{digits}g}")

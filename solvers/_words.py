@@ -43,7 +43,7 @@ def start_sentence(after: Iterate) -> str:
 
 def _gap(after: Iterate, before: str, behind: str = "") -> str:
     """Return the gap in words; nothing where a problem has none."""
-    return "" if math.isnan(after.gap) else f"{before}gap {share_text(after.gap)}{behind}"
+    return f"{before}gap {share_text(after.gap)}{behind}" if math.isfinite(after.gap) else ""
 
 
 # What a line search tried, for pictures: where along the move that was made, and how high it was there.

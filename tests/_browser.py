@@ -110,7 +110,8 @@ class Program:
         with self._log_file.open("w") as log:
             self._process = subprocess.Popen(self._command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT)
         try:
-            wait_for(self._listens, "the server to listen")
+            wait_for(lambda: not self.runs or self._listens(), "the server to listen")
+            assert self.runs, "The server has ended."
         except AssertionError:
             self.close()
             raise AssertionError(f"The server did not start:\n{self.log}") from None
@@ -139,11 +140,11 @@ class Program:
         return [line for line in said if re.search(r"\b(ERROR|CRITICAL|Traceback|refused)\b", line)]
 
     def close(self) -> None:
-        """End the server."""
+        """End the server, which does so when it is asked to."""
         self._process.terminate()
         try:
-            self._process.wait(20)
-        except subprocess.TimeoutExpired:
+            self._process.wait(PATIENCE)
+        finally:
             self._process.kill()
             self._process.wait()
 

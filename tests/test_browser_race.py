@@ -51,9 +51,9 @@ def test_curves_move_pause_resume_step_by_one_and_stop(open_app: Open) -> None:
     app.screenshot("running-1280")
 
     app.press("Pause")
+    app.until(lambda: app.status.startswith("Paused: 0 of 3 solvers finished"), "the pause")
     held = app.settled()
     assert app.settled() == held
-    app.until(lambda: app.status.startswith("Paused: 0 of 3 solvers finished"), "the pause")
 
     shown = app.last("iteration")
     for count in (1, 2):

@@ -1,10 +1,11 @@
-"""The tests of the tests: covers of full products leave out no pair and no value."""
+"""The tests of the tests: covers of full products leave out no pair and no value, and mutants are of code."""
 
 import itertools
 from collections import Counter
 from types import SimpleNamespace
 
 from _cover import covered, leave_the_rest, pairs, shown
+from mutants import mutants_of
 
 
 def union(rows: list[tuple[object, ...]]) -> set[object]:
@@ -53,3 +54,19 @@ def test_every_pair_is_met_and_the_rest_of_the_products_is_left() -> None:
     assert left("each_value", 4, 3) == {(): 4, ("full",): 4 * 3 - 4}  # of values, all that two sides leave
     assert left("each_value", 4, 3, late=("release",)) == {(): 4, ("product",): 4 * 3 - 4}
     assert left("", 3) == {(): 3}
+
+
+TEXT = '''"""A × b."""
+def f(a, b):
+    grown = (a
+             + b) * 2  # * in words
+    if max(a, b) <= np.minimum(a, 1):
+        return f"{a}" + "x"
+    return a if -a != b else 1
+'''
+
+
+def test_every_operator_comparison_and_extreme_is_turned_and_texts_are_not() -> None:
+    changed = {(mutant.old, mutant.new) for mutant in mutants_of("x.py", TEXT)}
+    assert changed == {("+", "-"), ("*", "/"), ("max", "min"), ("<=", ">"), ("minimum", "maximum"), ("!=", "==")}
+    assert len(mutants_of("x.py", TEXT)) == 6

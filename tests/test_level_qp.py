@@ -20,7 +20,7 @@ from mklviz.inner.oracle import SvmOracle
 from mklviz.kernels import paper_bank
 from mklviz.problem import Hinge, Problem, Simplex
 from mklviz.solvers import _cutting_plane
-from mklviz.solvers._cutting_plane import CuttingPlaneModel, ModelMinimum
+from mklviz.solvers._cutting_plane import CuttingPlaneModel, ModelMinimum, next_tolerance
 from mklviz.solvers._level_qp import LevelProjection, project_to_level_set
 from mklviz.solvers.level import Level
 from mklviz.solvers.silp import Silp
@@ -290,6 +290,15 @@ def test_a_cut_lies_below_the_objective_however_rough_the_svm(tol: float) -> Non
     cut = cut_of(oracle.solve(posed.regularizer.start(posed.m)))
     for d in rng.dirichlet(np.ones(posed.m), size=5):
         assert float(cut @ d) <= oracle.solve(d, 1e-10).primal
+
+
+def test_the_svm_is_tightened_when_its_error_is_as_large_as_the_gap_of_the_model() -> None:
+    posed = problem("noisy blobs, C = 10")
+    point = SvmOracle(posed, 1e-1).solve(posed.regularizer.start(posed.m))
+    error = point.primal - point.value
+    assert error > 0.0
+    assert next_tolerance(point, 5.0 * error) == pytest.approx(1e-2)
+    assert next_tolerance(point, 20.0 * error) == 1e-1
 
 
 @pytest.mark.parametrize("name", ["noisy blobs, C = 10", "random Gram matrices", "pima", "four identical kernels"])

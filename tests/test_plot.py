@@ -285,6 +285,16 @@ def test_samples_stand_class_by_class_and_are_measured_by_themselves() -> None:
     assert shown.edges == (0.0, float((problem.y < 0).sum()), 50.0)
 
 
+def test_a_gram_matrix_is_drawn_with_the_first_sample_at_the_top_left() -> None:
+    gram = np.diag([4.0, 1.0, 1.0])
+    gram[0, 1] = gram[1, 0] = 1.0
+    drawn = mv.plot.gram(mv.KernelBank.from_grams([gram]), 0)
+    image = drawn.get(0)
+    assert image[0.5, 2.5] == pytest.approx(2.0)  # y goes up, so the first row is at the top
+    assert image[1.5, 2.5] == image[0.5, 1.5] == pytest.approx(0.5)
+    assert image[2.5, 0.5] == pytest.approx(0.5)
+
+
 def test_of_many_samples_some_are_drawn_and_it_is_said() -> None:
     X, y = blobs(700, features=1)
     bank = mv.KernelBank.build(X, [mv.Polynomial(degrees=(1,))])

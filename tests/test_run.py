@@ -16,7 +16,7 @@ from mklviz.contract import End, Iterate, Solver
 from mklviz.engine import Gap, MaxIter, Race, Run, make_solver, solve
 from mklviz.engine.scheduler import THREAD_PREFIX, Scheduler, TimeShare
 from mklviz.engine.stop import Verdict
-from mklviz.errors import Interrupted, UnsupportedProblem
+from mklviz.errors import Interrupted, SolverError, UnsupportedProblem
 from mklviz.problem import Hinge, L1Penalty, Problem
 from mklviz.record import FINAL, Trace
 
@@ -188,6 +188,20 @@ def test_a_solver_that_yields_nothing_ends() -> None:
 
     run = ran(Run(POSED, Silent()))
     assert (run.status, run.reason) == ("limit", "Fake can make no further progress.")
+
+
+@pytest.mark.usefixtures("no_log")
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (ValueError("bad luck"), "Fake broke down: ValueError: bad luck"),
+        (SolverError("The model is empty."), "The model is empty."),
+    ],
+)
+def test_a_run_that_breaks_keeps_what_it_had_and_says_what_broke(error: Exception, sentence: str) -> None:
+    run = ran(Run(POSED, Fake(work=break_at(3, error)), rules=[]))
+    assert (run.status, run.reason, len(run.trace)) == ("failed", sentence, 3)
+    assert run.error is error
 
 
 def test_a_rule_of_ones_own_that_says_when_time_is_up_ends_a_step_in_its_middle() -> None:

@@ -204,7 +204,7 @@ def brute(frame: pd.DataFrame, solver: str, tau: float) -> float:
 
 @pytest.mark.parametrize("tau", [1.0, 1.2, 2.0, 3.7, 50.0])
 def test_a_profile_is_what_counting_case_by_case_gives(tau: float) -> None:
-    frame = table(splits=9, missed=lambda data, split, solver: split == 0 or unlucky(data, split, solver))
+    frame = table(splits=9, missed=unlucky)
     profile = performance_profile(Outcomes.of(frame, "svm_solves"))
     for solver in profile.solvers:
         assert profile.share(solver, tau) == pytest.approx(brute(frame, solver, tau))
@@ -216,6 +216,12 @@ def test_a_curve_ends_at_the_share_that_was_solved() -> None:
     assert profile.steps("silp")[1][-1] == pytest.approx(14 / 16)
     assert profile.steps("level")[1][-1] == pytest.approx(1.0)
     assert (profile.missed("silp"), profile.cases("silp")) == (2, 16)
+
+
+def test_what_nobody_solved_counts_against_everybody() -> None:
+    frame = table(splits=4, missed=lambda data, split, solver: split == 0)
+    profile = performance_profile(Outcomes.of(frame, "svm_solves"))
+    assert [profile.share(solver, 1e9) for solver in profile.solvers] == pytest.approx([0.75] * 3)
 
 
 def test_cases_without_a_run_of_every_solver_are_left_out_and_counted() -> None:
@@ -356,6 +362,18 @@ def test_pairs_are_drawn_around_the_cost_of_one_solver() -> None:
         mv.plot.profile(table(), against="levle")
 
 
+@pytest.mark.full
+@pytest.mark.parametrize("plot", [mv.plot.profile, mv.plot.spread])
+def test_of_two_machines_no_seconds_are_drawn_and_the_figure_says_so(plot: Any) -> None:
+    frame = two_machines(table())
+    words = rendered(plot(frame)).xaxis[0].axis_label
+    assert "mean-kernel fits (2 machines: seconds do not compare)" in words
+    assert "SVM solves (2 machines" in rendered(plot(frame, "svm_solves")).xaxis[0].axis_label
+    with pytest.raises(ProblemError, match="2 machines"):
+        plot(frame, "seconds")
+    assert "machines" not in rendered(plot(table())).xaxis[0].axis_label
+
+
 def test_a_spread_shows_every_run_its_quartiles_and_what_did_not_converge_hollow() -> None:
     frame = table(["sonar"], 9, missed=unlucky)
     drawn = mv.plot.spread(frame, "svm_solves")
@@ -385,3 +403,9 @@ def test_growth_says_its_exponent_and_where_there_is_none_what_to_sweep() -> Non
 def test_growth_of_runs_that_cannot_be_drawn_again_has_no_interval() -> None:
     frame = pd.concat([sized(size, train=[size]).query("split == 0") for size in (50.0, 100.0)], ignore_index=True)
     assert labels(rendered(mv.plot.growth(frame, "svm_solves"))) == {"Level: n^1.50", "SPG: n^1.50"}
+
+
+@pytest.mark.parametrize("plot", [mv.plot.profile, mv.plot.spread, mv.plot.growth])
+def test_what_is_no_sweep_is_refused_in_a_sentence(plot: Any) -> None:
+    with pytest.raises(ProblemError, match=r"mv\.sweep"):
+        plot({"a": 1})

@@ -327,9 +327,9 @@ class MKLEstimator(CallbackSupportMixin, BaseEstimator):
         for note in blind:
             warn(note)
         if trace.status == "limit":
-            gap, more_steps = trace.gap_at(len(trace) - 1), trace.last_step >= self.max_iter
-            larger = "" if np.isnan(gap) else f" Raise tol above the gap, {gap:.2g}."
-            helps = " Raise max_iter or tol." if more_steps else f"{larger} Another solver may come closer."
+            gap, at_limit = trace.gap_at(len(trace) - 1), trace.last_step >= self.max_iter
+            larger = f" Raise tol above the gap, {gap:.2g}." if np.isfinite(gap) else ""
+            helps = " Raise max_iter or tol." if at_limit else f"{larger} Another solver may come closer."
             warn(f"{trace.reason}{helps}", ConvergenceWarning)
 
     def _learn_quietly(self, X: Array, targets: Array, weights: Array | None) -> None:

@@ -343,7 +343,7 @@ class _PlacedAxes:
             y, text = self.y(value), tick_text(value, self.chart.y.numbers)
             yield f'<path class="g" d="M{self.left:.1f} {y:.1f}H{self.right:.1f}"/>'
             yield f'<text class="e" x="{self.left - 6:.1f}" y="{y + 4:.1f}">{text}</text>'
-        if self.chart.y.label:
+        if self.chart.y.visible and self.chart.y.label:
             place = f"translate({self.left - LEFT + 10:.0f} {(self.top + self.bottom) / 2:.0f}) rotate(-90)"
             yield f'<text class="m" transform="{place}">{escape(self.chart.y.label)}</text>'
 

@@ -347,9 +347,10 @@ class Explorer(pn.viewable.Viewer):
                 self.session.keep()
             self.header.show_state(state)
             self._say_what_is_not_kept()
+            self.state = state  # by which the buttons are named
             button = self.stage.run.label.removeprefix("▶ ") if self.sidebar.scenario.lesson.open else "Run"
             played = f"{PLAYED} " if self._cold_start.bridges else ""
-            self.param.update(state=state, status=played + race_sentence(race, button))
+            self.status = played + race_sentence(race, button)
 
     @param.depends("state", watch=True)
     def _refresh(self, *_: Any) -> None:

@@ -54,7 +54,10 @@ function navigation({ model, el }) {
     if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
     event.preventDefault()
     byKey = event.detail === 0
-    if (link === links.explore) model.lesson = false
+    if (link === links.explore && model.section === "explore" && model.lesson) {
+      model.lesson = false  // what is left is this section, and the page writes its address
+      return
+    }
     history.pushState({}, "", link.getAttribute("href"))
     turn(link.dataset.page, Object.fromEntries(WORDS.filter((name) => link.dataset[name]).map((name) => [name, link.dataset[name]])))
   }

@@ -71,7 +71,7 @@ export function render({ model, el }) {
       const places = found[key].map(({ weights }) => times(given.flat[0], weights, given.flat[1]))
       put(`path-${key}`, { along: places.map(([x]) => x), up: places.map(([, y]) => y),
         title: places.map((_, step) => tr("{label}, step {step}", { label, step })), weights: found[key].map(({ weights }) => words(weights)),
-        objective: found[key].map(({ objective }) => objective.toLocaleString("en-US", { maximumSignificantDigits: 6 })) })
+        objective: found[key].map(({ objective }) => objective.toLocaleString("en-US", { maximumSignificantDigits: 6 }).replace("-", "−")) })
     }
     told.textContent = toldPaths(given.runs, found)
     back.hidden = !given.undo

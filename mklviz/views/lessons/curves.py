@@ -116,7 +116,7 @@ def strips(runs: LessonRuns) -> Picture:
     tables: dict[str, Table] = {f"strip-{key}": _strip(runs.traces[key], colours, runs.theme.muted) for key in shown}
     tables |= {f"moved-{key}": _moved(trace) for key, trace in runs.traces.items()}
     steps, most = (max(max(table.get(of, ()), default=0.0) for table in tables.values()) for of in ("step", "moved"))
-    tables["all-steps"] = {"step": [0.0, steps], "weight": [0.0, 1.0], "moved": [-BELOW * most, 0.0]}
+    tables["all-steps"] = {"step": [0.0, steps], "weight": [0.0, 1.0], "moved": [-BELOW * most, 0.0 if most else 1.0]}
     lines = [run_line(f"moved-{key}", "step", "moved", runs.styles[key], runs.theme) for key in runs.traces]
     lines.append(LineMark("all-steps", "step", "moved"))
     names = [Named(f"moved-{key}", "moved", runs.styles[key].label, runs.styles[key].colour) for key in shown]

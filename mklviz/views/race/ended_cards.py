@@ -275,7 +275,8 @@ def _summary(solved: Path) -> str:
     how_many = f"{len(values)} value{'s' * (len(values) > 1)}"
     reached = sum(trace.status in SOLVED for _, trace in solved)
     return (
-        f"{solved.label} for {how_many} of C from {values[0]:,.4g} to {values[-1]:,.4g}:"
+        f"{solved.label} for {how_many} of C from {number_text(values[0], ',.4g')}"
+        f" to {number_text(values[-1], ',.4g')}:"
         f" {int(solved.svm_solves.sum()):,} SVM solves, between {active.min():,} and {active.max():,} kernels in use;"
         f" {reached} of the values reached the gap."
     )

@@ -258,8 +258,8 @@ def moved_words(motion: Motion) -> str:
 
 def _why(motion: Motion) -> str:
     return escape(
-        f"This run {motion}. After the first fifth of the steps, {motion.late:.2g} full moves were undone;"
-        f" {100 * motion.back:.0f} % of the movement was taken back by the very next step. {RULE}"
+        f"This run {motion}. After the first fifth of the steps, {number_text(motion.late, '.2g')} full moves were"
+        f" undone; {100 * motion.back:.0f} % of the movement was taken back by the very next step. {RULE}"
     )
 
 

@@ -162,13 +162,22 @@ def _none(race: Race | None) -> str:
 
 def _row(mapped: Mapped, solved: Solved | None) -> str:
     problem = mapped.problem
-    shown = ", ".join(f"{name} = {value:.4g}" for name, value in vars(problem.regularizer).items() if value is not None)
+    shown = ", ".join(
+        f"{name} = {number_text(value, '.4g')}"
+        for name, value in vars(problem.regularizer).items()
+        if value is not None
+    )
     afresh = difference = "–"
     if solved is not None:
         afresh = f"{number_text(solved.objective)} ({escape(solved.label)})"
         difference = number_text(100 * (solved.objective - mapped.objective) / abs(mapped.objective), "+.3f", " %")
     label = problem.regularizer.label
-    there = f"{problem.loss.C:,.5g}", escape(shown) or "none", number_text(mapped.objective), share_text(mapped.gap)
+    there = (
+        number_text(problem.loss.C, ",.5g"),
+        escape(shown) or "none",
+        number_text(mapped.objective),
+        share_text(mapped.gap),
+    )
     return row_html(escape(label[:1].upper() + label[1:]), (*there, afresh, difference))
 
 

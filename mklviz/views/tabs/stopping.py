@@ -12,6 +12,7 @@ from typing import Any
 from mklviz.analysis.stopping import DIGITS, RULES, Judgement, Rule, judge, threshold_text
 from mklviz.engine import Replay, Returned
 from mklviz.engine.task import Task
+from mklviz.numbers import number_text
 from mklviz.record import FINAL, Trace
 from mklviz.views.form import Form, FormRow, Select, Slider
 from mklviz.views.look import cards
@@ -230,7 +231,7 @@ def _short(share: float) -> str:
     if not math.isfinite(share):
         return ""
     value = 100 * share if share > ROUNDING else 0.0
-    return f"{value:.2g}" if value < 99.5 else f"{value:,.0f}"
+    return number_text(value, ".2g" if value < 99.5 else ",.0f")
 
 
 def _percent(share: float) -> str:
