@@ -9,9 +9,10 @@ from ._info import DatasetInfo
 from ._new_rows import NewTable
 from ._registry import describe_dataset, describe_datasets, list_datasets, load_dataset
 from ._source import read_source
-from ._table_options import TASK_CHOICES, TableOptions, TableSummary
+from ._table_options import NOTHING, TASK_CHOICES, TableOptions, TableSummary
 
 __all__ = [
+    "NOTHING",
     "TASK_CHOICES",
     "DataError",
     "Dataset",

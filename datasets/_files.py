@@ -71,7 +71,7 @@ def read_dataset(
         Name of the data set; the file's name without its suffix if left out.
     target : str, optional
         Column of a table that is predicted; if left out, one called "target", "class", "label" or "y", or else the
-        first where it alone holds words, or the last.
+        first where it alone holds words, or the last. With "nothing" all samples are of one class, without labels.
     missing : {"leave-out", "fill"}, optional
         What to do with rows in which a value is missing: leave them out, or fill in the column's median or its most
         frequent word. If not said, up to a tenth of the rows are left out, and more are filled in.

@@ -23,9 +23,9 @@ from ._cells import column, in_quotes, target_name, words_listed
 from ._columns import MOST_WORDS, Rows, TableColumn, cell_text, read_columns
 from ._dataset import Array, DataError, Dataset
 from ._gram_files import together
-from ._labels import MOST_CLASSES, code_labels
+from ._labels import MOST_CLASSES, code_labels, one_class
 from ._symmetric import matrix_apart, without_labels
-from ._table_options import FILL, LEAVE_OUT, FileFacts, Progress, Role, TableOptions, TableSummary
+from ._table_options import FILL, LEAVE_OUT, NOTHING, FileFacts, Progress, Role, TableOptions, TableSummary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,6 +89,8 @@ def dataset_from_frame(
 
 
 def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, facts: FileFacts, progress: Progress) -> Dataset:
+    unlabelled = options.target == NOTHING and NOTHING not in frame
+    frame = frame.assign(**{NOTHING: 1}) if unlabelled else frame
     kernel = None if facts.grams else matrix_apart(frame, options.target, alone=True)
     if kernel is not None:
         if len(kernel[2]) == kernel[1].shape[1]:
@@ -117,7 +119,8 @@ def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, facts: FileF
     kept = _kept(label, used, options.missing)
     codes, inverse = np.unique(label.codes[kept.rows], return_inverse=True)
     texts = label.texts()
-    labels = code_labels([texts[code] for code in codes], column(label.name), inverse, options.task)
+    named = [texts[code] for code in codes]
+    labels = one_class(inverse) if unlabelled else code_labels(named, column(label.name), inverse, options.task)
     assumed = tuple(text for text in facts.assumed if not _ASSUMED.search(text))
     tested = None if tested is None else tested[kept.rows]
     apart = () if tested is None else (f"{int(tested.sum()):,} of {len(tested):,} rows are tested, not trained on.",)
@@ -200,7 +203,7 @@ def kernels_of(kernels: Mapping[str, Array], rows: Rows) -> dict[str, Any]:
 def check_columns(options: TableOptions, names: Sequence[str], name: str) -> None:
     """Refuse a target or columns left out that the table does not have, and too many columns."""
     for wanted in (*([] if options.target is None else [options.target]), *options.leave_out):
-        if wanted not in names:
+        if wanted not in (*names, NOTHING):
             raise DataError(f"There is no {column(wanted)}. Columns: {listed(names)}.")
     if options.target in options.leave_out:
         raise DataError(f"The {column(str(options.target))} is the target: it cannot be left out of {name}.")

@@ -33,6 +33,11 @@ class Labels(NamedTuple):
         return Dataset(name, X, self.y, source=f"file {name}", **more)
 
 
+def one_class(inverse: NDArray[np.intp]) -> Labels:
+    """Return labels that are all +1, of samples without labels."""
+    return Labels(np.ones(len(inverse)), "binary", ("-1", "1"), "No column is predicted: all rows are of one class.")
+
+
 def code_labels(
     texts: Sequence[str], where: str, inverse: NDArray[np.intp] | None = None, task: str | None = None
 ) -> Labels:
@@ -77,7 +82,7 @@ def _check_classes(classes: Sequence[str], samples: int, where: str) -> None:
     if len(classes) < 2:
         raise DataError(
             f"Every label in {where} is {in_quotes(classes[0])}; a classifier needs at least two classes. "
-            "If the labels are in another column, choose it as the target."
+            "If the labels are in another column, choose it as the target, or, with one class alone, nothing."
         )
     if len(classes) > max(MOST_CLASSES, samples // 2):
         raise DataError(

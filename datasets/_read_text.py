@@ -17,7 +17,7 @@ from ._dataset import DataError
 from ._dialect import ONE_SIGN, SEPARATORS, decode, find_separator, read_separator, split
 from ._frame import check_columns, unique_names
 from ._header import SAMPLE, header_is_first, heading, named
-from ._table_options import FileFacts, Progress, TableOptions
+from ._table_options import NOTHING, FileFacts, Progress, TableOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,7 +90,7 @@ def read_text(
         remarks -= 1
         rows.insert(0, above)
     width, below = _width(rows), "\n".join(lines[:remarks])
-    if width < fewest:
+    if width < fewest - (options.target == NOTHING):
         raise DataError(
             f"{name} has one column; expected at least one column to learn from and one to predict. Where another sign"
             " than commas, semicolons, tabs, bars or blanks separates them, say which: sep. Labels are read together"

@@ -13,6 +13,7 @@ from mklviz.numbers import is_switch, is_whole
 
 LEAVE_OUT, FILL = "leave-out", "fill"
 MISSING_CHOICES = (LEAVE_OUT, FILL)
+NOTHING = "nothing"  # for a target: no column is predicted
 TASK_CHOICES = ("classes", "numbers")
 AVERAGE = "average"
 VIEW_CHOICES = (LEAVE_OUT, AVERAGE)
@@ -35,13 +36,14 @@ class DataError(ValueError):
 class TableOptions:
     """How a table is read; what is None or empty is decided by what the table holds.
 
-    `target`: the column to predict; `missing`: "leave-out" leaves out the rows in which a value is missing, "fill" puts
-    the median of the column there, or its most frequent word; `header`: whether the first row holds column names, or
-    the number of the row that does, or of the two that do together; `task`: "classes" or "numbers", what the target
-    holds; `leave_out`: columns that are not used; `na`: words that say that a value is missing; `sep`, `encoding`,
-    `decimal`, `thousands`: how a text is written; `sheet`: of a workbook; `test`: the column that says which rows are
-    tested, or the one of several files that holds them; `missing_view`: "leave-out" leaves out the samples that a view
-    lacks, "average" puts the mean of the kernels that have them in place of those that have not.
+    `target`: the column to predict, or "nothing"; `missing`: "leave-out" leaves out the rows in which a value is
+    missing, "fill" puts the median of the column there, or its most frequent word; `header`: whether the first row
+    holds column names, or the number of the row that does, or of the two that do together; `task`: "classes" or
+    "numbers", what the target holds; `leave_out`: columns that are not used; `na`: words that say that a value is
+    missing; `sep`, `encoding`, `decimal`, `thousands`: how a text is written; `sheet`: of a workbook; `test`: the
+    column that says which rows are tested, or the one of several files that holds them; `missing_view`: "leave-out"
+    leaves out the samples that a view lacks, "average" puts the mean of the kernels that have them in place of those
+    that have not.
     """
 
     target: str | None = None

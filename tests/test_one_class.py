@@ -1,16 +1,22 @@
 """The one-class SVM with learned kernel weights, beside LIBSVM and a conic solver."""
 
+from pathlib import Path
+
 import cvxpy as cp
 import numpy as np
+import pandas as pd
 import pytest
 from _problems import REGULARIZERS
 from _reference import optimal_value
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 
 import mklviz as mv
+from mklviz.cli.commands import main
 from mklviz.engine import available_solvers
 from mklviz.errors import ProblemError
 from mklviz.kernels import Bank
+from mklviz.learn.table import model_of
 from mklviz.problem import OneClass, Problem, Regularizer, Simplex
 from mklviz.recipe import Recipe
 
@@ -129,3 +135,42 @@ def test_the_estimator_is_that_of_scikit_learn_with_one_kernel() -> None:
     assert (ours.fit_predict(X) == -1).mean() <= 0.2 + 1e-9
     with pytest.raises(ProblemError, match="needs labels"):
         mv.MKLOneClass(loss="hinge").fit(X)
+
+
+def test_a_table_without_labels_is_learned_from_and_predicted_on_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, model, out = (str(tmp_path / name) for name in ("usual.csv", "model.skops", "out.csv"))
+    table = pd.DataFrame(points(0), columns=["one", "two"])
+    table.to_csv(file, index=False)
+    words = ["fit", file, "--loss", "one-class:nu=0.2", "--kernels", "gauss:1", "--out", model]
+    assert main(words) == 2
+    assert "say that its target is nothing" in capsys.readouterr().err
+    assert main([*words, "--target", "nothing"]) == 0
+    assert "40 rows, 2 features; no target" in capsys.readouterr().out
+    assert main(["predict", model, file, "--out", out]) == 0
+    X = StandardScaler().fit_transform(table)
+    detector = mv.MKLOneClass("gauss:1", loss="one-class:nu=0.2").fit(X)
+    assert list(pd.read_csv(out)["predicted inlier"]) == list(detector.predict(X))
+    race = ["run", "--data", file, "--target", "nothing", "--loss", "one-class", "--kernels", "gauss:1", "--no-store"]
+    assert main(race) == 0
+    assert main(["run", "--data", file, "--target", "nothing", "--no-store"]) == 2
+    assert "the hinge loss needs samples of both classes" in capsys.readouterr().err
+
+
+def test_of_a_table_with_two_classes_a_model_learns_the_positive_one_and_is_compared_with_both(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, model = str(tmp_path / "mine.csv"), str(tmp_path / "model.skops")
+    X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0.0], [5.0]], 30, axis=0)
+    table = pd.DataFrame(X, columns=["one", "two"]).assign(kind=np.repeat(["odd", "usual"], 30))
+    table.to_csv(file, index=False)
+    words = ["fit", file, "--loss", "one-class:nu=0.1", "--kernels", "gauss:1", "--out", model, "--test", file]
+    assert main([*words, "--class-weight", "balanced"]) == 2
+    assert "none to balance" in capsys.readouterr().err
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert "the target is kind: odd, usual; the 30 of usual were learned" in said
+    assert float(said.split("accuracy ")[1].split()[0]) > 85.0
+    with pytest.raises(ProblemError, match="set one class against the rest"):
+        model_of(mv.load_dataset("iris"), loss="one-class")

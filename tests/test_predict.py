@@ -392,6 +392,18 @@ def test_numbers_are_predicted_in_their_own_unit(file: Path, capsys: pytest.Capt
     assert 0.8 < score <= 1.0
 
 
+def test_a_fit_that_a_limit_ended_says_so_in_its_exit_code_and_warns_in_sentences(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["fit", str(file), "--solver", "silp", "--out", str(file.with_suffix(".skops"))]
+    assert main([*words, "--kernels", GAUSSIANS, "--max-iter", "1", "--gap", "1e-12"]) == 3
+    said = capsys.readouterr()
+    assert "SILP: Reached the limit of 1 iteration." in said.out
+    assert "Warning" not in said.err
+    assert main([*words, "--kernels", "gauss:0.001"]) == 0  # under which no two samples are alike
+    assert "mklviz: The learned kernel finds no two samples alike" in capsys.readouterr().err
+
+
 def test_a_test_file_that_is_not_there_is_named_and_a_mean_of_kernels_needs_kernels(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -54,7 +54,10 @@ SWEEP_HELP = (
     " split lists the seeds of splits; a key left out has its default"
 )
 OF_THE_TABLE = {
-    "target": ("COLUMN", "column of the file's table that is predicted (default: the best guess)"),
+    "target": (
+        "COLUMN",
+        "column of the file's table that is predicted, or nothing, for --loss one-class (default: the best guess)",
+    ),
     "missing": (
         "leave-out|fill",
         "leave out the rows of the table in which a value is missing, or fill in the median or the most frequent word"

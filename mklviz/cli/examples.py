@@ -65,6 +65,7 @@ With pip install "mklviz[desktop]" there is such a window, else the browser open
   mklviz predict model.skops new.csv --out predictions.csv
   mklviz fit mine.csv --loss logistic --test other.csv                  with the probability of each class
   mklviz fit prices.xlsx --target price --kernels "gauss:1,2,4@each linear" --C 10
+  mklviz fit usual.csv --target nothing --loss one-class:nu=0.05        outliers: 1 inside, -1 outside
 Where a table of new samples has the target, too, it is printed how many predictions are right.
 """,
     "lab": """\

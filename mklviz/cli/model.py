@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from mklviz.cli.arguments import check_output, cluster_of, read_own_data
+from sklearn.exceptions import ConvergenceWarning
+
+from mklviz.cli.arguments import SHORT_OF_GAP, check_output, cluster_of, read_own_data
 from mklviz.datasets import load_dataset, read_source
 from mklviz.kernels.storage.cluster import on_workers
+from mklviz.learn import MKLOneClass
 from mklviz.learn.table import columns_of, estimator_of, labels_of, load_model, model_bytes, model_of, predicted
 from mklviz.numbers import counted
 from mklviz.quoting import one_line
@@ -42,29 +46,41 @@ def fit(arguments: argparse.Namespace) -> int:
     for name, (called, read) in _NUMBERS.items():
         if (text := getattr(arguments, name)) is not None:
             options[called] = read(text)
-    with cluster_of(arguments) as client, on_workers(client):
+    with cluster_of(arguments) as client, on_workers(client), warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always", UserWarning)
         model = model_of(data, switch(arguments.standardize or "yes", "standardize"), **options)
+    for warning in heard:
+        if not issubclass(warning.category, ConvergenceWarning):  # which the solver's own sentence and the code say
+            print(f"mklviz: {one_line(str(warning.message))}", file=sys.stderr)
     estimator, target = estimator_of(model), columns_of(model).target
     with replacing(arguments.out) as file:
         file.write(model_bytes(model))
     used, rows = int((estimator.weights_ > 0.0).sum()), counted(data.n_samples, "row")
-    classes = f": {', '.join(data.classes)}" if data.classes else ""
-    print(f"{data.title}: {rows}, {counted(data.n_features, 'feature')}; the target is {one_line(target)}{classes}")
+    named = f"the target is {one_line(target)}" + (f": {', '.join(data.classes)}" if data.classes else "")
+    one = isinstance(estimator, MKLOneClass)
+    if one:
+        inside = int((data.y > 0.0).sum())
+        named = f"{named}; the {inside:,} of {data.classes[1]} were learned" if inside < len(data.y) else "no target"
+    print(f"{data.title}: {rows}, {counted(data.n_features, 'feature')}; {named}")
     print(f"{estimator.trace_.label}: {estimator.trace_.reason}")
     print(f"{used:,} of {counted(len(estimator.weights_), 'kernel')} have weight; {arguments.out} has the model.")
     if tested is not None:
         numbers = data.task == "regression"
-        right = model.score(tested.X, tested.y if numbers else labels_of(tested))
+        right = (
+            float((model.predict(tested.X) == tested.y).mean())
+            if one
+            else model.score(tested.X, tested.y if numbers else labels_of(tested))
+        )
         score = f"R² {right:.3f}" if numbers else f"accuracy {100 * right:.1f} %"
         print(f"{counted(tested.n_samples, 'row')} to test: {score}")
     if test and not arguments.test:
         table, predictions = _predicted(model, test)
         print(f"{test}: {predictions.score(table) or f'there is no column {target} to compare with'}")
-    return 0
+    return SHORT_OF_GAP if estimator.trace_.status == "limit" else 0
 
 
 def _is_file(text: str) -> bool:
-    return "://" in text or Path(text).is_file()
+    return text == "-" or "://" in text or Path(text).is_file()
 
 
 def predict(arguments: argparse.Namespace) -> int:

@@ -175,7 +175,7 @@ def _add_fit(parser: argparse.ArgumentParser) -> None:
     what = parser.add_argument_group("what to learn").add_argument
     what("data", metavar="TABLE", help=DATA_HELP)
     _add_table(what)
-    _add_model(what, "default: paper", "default: 1")
+    _add_model(what, "default: paper, or gauss:1@all+each for one class", "default: 1")
     what("--solver", metavar="NAME", help="see: mklviz solvers (default: the one recommended for the problem)")
     what("--gap", help="relative duality gap to stop at (default: 0.01)")
     what("--max-iter", help="steps to stop at (default: 500)")

@@ -13,12 +13,17 @@ from sklearn.preprocessing import StandardScaler
 
 from mklviz.datasets import Dataset, NewTable, TableOptions
 from mklviz.errors import MissingPackage, MklvizError
+from mklviz.learn._banks import AUTO
 from mklviz.learn.classifier import MKLClassifier
+from mklviz.learn.one_class import MKLOneClass
 from mklviz.learn.regressor import MKLRegressor
 from mklviz.quoting import listed
+from mklviz.recipe.choices import ProblemChoice
 from mklviz.recipe.new_samples import Columns, Predictions
+from mklviz.recipe.prepared import refuse
+from mklviz.recipe.words import read_loss
 
-_OWN = (MKLClassifier, MKLRegressor)
+_OWN = (MKLClassifier, MKLRegressor, MKLOneClass)
 
 
 class TableFeatures(TransformerMixin, BaseEstimator):
@@ -36,7 +41,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):
     def columns(self) -> Columns:
         """What is known of the table's columns."""
         written = dict(self.written)
-        spelling = written.pop("spelling", {})
+        spelling, _ = written.pop("spelling", {}), written.pop("sides", ())
         return Columns(tuple(self.names), np.asarray(self.fill), self.target, TableOptions.checked(**written), spelling)
 
     def transform(self, X: Any) -> Any:
@@ -50,7 +55,13 @@ class TableFeatures(TransformerMixin, BaseEstimator):
 
 
 def model_of(data: Dataset, standardize: bool = True, **options: Any) -> Any:
-    """Return the pipeline fitted to a data set: `MKLClassifier` or, for numbers, `MKLRegressor`, with options."""
+    """Return the pipeline fitted to a data set: `MKLClassifier` or, for numbers, `MKLRegressor`, with options.
+
+    With the one-class loss it is `MKLOneClass`, of the samples of class +1 as in a race.
+    """
+    usual = "squared" if data.task == "regression" else "hinge"
+    loss = read_loss(usual if options.get("loss", AUTO) == AUTO else options["loss"])
+    ProblemChoice(loss, class_weight=options.get("class_weight"))  # which refuses weights of classes that are none
     if data.absent is not None:
         raise MklvizError(
             "A model of columns has no kernels whose mean could stand for those of a table that lacks a sample: leave"
@@ -60,8 +71,13 @@ def model_of(data: Dataset, standardize: bool = True, **options: Any) -> Any:
     columns = Columns.of(data)
     read = columns.options
     written = {"na": [*read.na], "decimal": read.decimal, "thousands": read.thousands, "spelling": {**columns.spelling}}
+    if loss.one_class:
+        refuse(data.title, data.task, loss)
+        written["sides"] = [*data.classes]
     features = TableFeatures(list(columns.names), columns.fill, columns.target, written)
     steps = [features, StandardScaler().set_output(transform="pandas")] if standardize else [features]
+    if loss.one_class:
+        return make_pipeline(*steps, MKLOneClass(**options)).fit(data.X[data.y > 0.0])
     if data.task == "regression":
         model: Any = make_pipeline(*steps, MKLRegressor(**options))
         if standardize:
@@ -79,7 +95,7 @@ def _steps(model: Any) -> Any:
     return getattr(model, "regressor_", model)
 
 
-def estimator_of(model: Any) -> MKLClassifier | MKLRegressor:
+def estimator_of(model: Any) -> MKLClassifier | MKLRegressor | MKLOneClass:
     """Return the estimator at the end of a model."""
     return _steps(model)[-1]
 
@@ -96,7 +112,10 @@ def predicted(model: Any, table: NewTable) -> Predictions:
     shares = {}
     if hasattr(estimator, "predict_proba"):
         shares = dict(zip(map(str, estimator.classes_), model.predict_proba(X).T, strict=True))
-    return Predictions(columns.target, model.predict(X), shares, notes)
+    values = model.predict(X)
+    if isinstance(estimator, MKLOneClass):
+        values = np.where(values > 0, *_steps(model)[0].written["sides"][::-1])
+    return Predictions(columns.target, values, shares, notes)
 
 
 def model_bytes(model: Any) -> bytes:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklviz.contract import Iterate
-from mklviz.datasets import Dataset, Task
+from mklviz.datasets import NOTHING, Dataset, Task
 from mklviz.errors import ProblemError
 from mklviz.kernels import (
     Bank,
@@ -181,6 +181,11 @@ def misfit(title: str, task: Task, loss: Loss) -> str:
     A loss for numbers takes two classes as well: it fits the values -1 and +1.
     """
     families = loss_families().values()
+    if loss.one_class and task != "binary":
+        what = "numbers to predict" if task == "regression" else "more than two classes"
+        helps = "" if task == "regression" else "set one class against the rest, or, "
+        unlabelled = f"where no column of a table holds labels, say that its target is {NOTHING}"
+        return f"{title} has {what}, and the {loss.label} loss learns one class: {helps}{unlabelled}."
     if task == "multiclass" and not loss.multiclass:
         fitting = " or ".join(f"the {family.label}" for family in families if family.multiclass)
         return (
