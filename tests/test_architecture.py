@@ -449,7 +449,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/lessons": (2491, 17),
     "mklviz/views/links": (244, 2),
     "mklviz/views/look": (656, 5),
-    "mklviz/views/model": (1529, 8),
+    "mklviz/views/model": (1530, 8),
     "mklviz/views/notebook": (629, 6),
     "mklviz/views/pictures": (1289, 6),
     "mklviz/views/race": (2998, 14),
@@ -459,7 +459,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (554, 3),
     "mklviz/views/tabs": (2382, 12),
     "solvers": (6179, 28),
-    "tests": (49922, 205),
+    "tests": (49931, 205),
 }
 
 

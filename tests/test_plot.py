@@ -14,6 +14,7 @@ from _problems import blobs, ran, random_grams, small_bank
 from bokeh.document import Document
 from bokeh.io.doc import patch_curdoc
 from bokeh.models import HoverTool
+from sklearn.pipeline import make_pipeline
 
 import mklviz as mv
 from mklviz.analysis.decisions import confusion, plane_of, roc, solution_of, surface
@@ -134,6 +135,8 @@ def test_what_families_cannot_be_known_of_is_said() -> None:
         mv.plot.weights(level(), by="colour")  # type: ignore[arg-type]
     with pytest.raises(ProblemError, match="step 9,999"):
         mv.plot.weights(level(), step=9999)
+    with pytest.raises(ProblemError, match=r"pipeline\[-1\]"):
+        mv.plot.weights(make_pipeline(mv.MKLClassifier()))
 
 
 # gap

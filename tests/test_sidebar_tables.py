@@ -45,7 +45,7 @@ def test_how_a_table_was_read_is_shown_beside_its_choices(sidebar: Sidebar) -> N
     upload(sidebar, INSURANCE.encode(), "insurance.csv")
     table = sidebar.data.table
     assert table.body.visible
-    assert (table.target.value, list(table.target.options)) == ("fee", ["fee", "age", "smoker"])
+    assert (table.target.value, list(table.target.options)) == ("fee", ["fee", "age", "smoker", "nothing"])
     assert table.header.value
     assert (table.missing.value, list(table.missing.options)) == ("leave-out", ["leave out 6 rows", "fill in, 6 rows"])
     assert table.done.items == [
@@ -66,6 +66,9 @@ def test_a_table_is_read_anew_as_its_choices_say(sidebar: Sidebar) -> None:
     assert sidebar.recipe.data.dataset.classes == ("no", "yes")
     assert sidebar.recipe.to_words().split("; ")[1:4] == ["target=smoker", "missing=fill", "header=true"]
     assert sidebar.blocked == ""
+    choose(sidebar, "target", "nothing")
+    assert (sidebar.recipe.data.dataset.y == 1.0).all()
+    assert sidebar.recipe.to_words().split("; ")[1] == "target=nothing"
 
 
 def test_rows_to_test_and_missing_words_are_choices(sidebar: Sidebar) -> None:
@@ -138,7 +141,7 @@ def test_a_table_refused_for_its_target_offers_others(before: bool, sidebar: Sid
     assert "Every label in column" in sidebar.data.refusal.object
     assert table.body.visible
     assert [part for part in table.body.inner if part.visible] == [table.target, table.how]
-    assert list(table.target.options) == ["automatic", "kind", "size", "class"]
+    assert list(table.target.options) == ["automatic", "kind", "size", "class", "nothing"]
     choose(sidebar, "target", "kind")
     assert sidebar.recipe.data.dataset.feature_names == ("size",)
     assert table.head.visible

@@ -139,7 +139,8 @@ def _fitted(estimator: Fitted) -> Fitted:
     if isinstance(getattr(estimator, "trace_", None), Trace):
         return estimator
     raise ProblemError(
-        f"A run or a fitted estimator is drawn, such as MKLClassifier().fit(X, y), not {estimator!r:.80}."
+        "A run or a fitted estimator is drawn, such as MKLClassifier().fit(X, y), pipeline[-1] or a search's"
+        f" best_estimator_, not {estimator!r:.80}."
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import param
 
-from mklviz.datasets import TASK_CHOICES, DataError, Dataset, TableOptions, TableSummary, read_dataset_bytes
+from mklviz.datasets import NOTHING, TASK_CHOICES, DataError, Dataset, TableOptions, TableSummary, read_dataset_bytes
 from mklviz.datasets._formats import suffixes
 from mklviz.engine.task import ProgressReport, Task
 from mklviz.limits import LIMITS
@@ -78,7 +78,7 @@ class TableChoices(param.Parameterized):
         self._showing, self._read = True, summary.options
         read = summary.options
         try:
-            self.target.param.update(options={name: name for name in summary.targets}, value=read.target)
+            self.target.param.update(options={name: name for name in (*summary.targets, NOTHING)}, value=read.target)
             self.header.param.update(value=read.header is not False, visible=not summary.named)
             rows = "1 row" if summary.gaps == 1 else f"{summary.gaps:,} rows"
             choices = {f"leave out {rows}": "leave-out", f"fill in, {rows}": "fill"}
@@ -112,7 +112,7 @@ class TableChoices(param.Parameterized):
         self._showing, self._read = True, options
         for part in self.body.inner:
             part.visible = part in (self.target, self.how)
-        offered = {"automatic": None, **{name: name for name in columns}}
+        offered = {"automatic": None, **{name: name for name in (*columns, NOTHING)}}
         self.target.param.update(options=offered, value=options.target)
         self.body.visible, self._showing = True, False
 
