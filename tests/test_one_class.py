@@ -1,7 +1,5 @@
 """The one-class SVM with learned kernel weights, beside LIBSVM and a conic solver."""
 
-import io
-import sys
 from pathlib import Path
 
 import cvxpy as cp
@@ -161,14 +159,13 @@ def test_a_table_without_labels_is_learned_from_and_predicted_on_the_command_lin
 
 
 def test_of_a_table_with_two_classes_a_model_learns_the_positive_one_and_is_compared_with_both(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, model = str(tmp_path / "mine.csv"), str(tmp_path / "model.skops")
     X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0.0], [5.0]], 30, axis=0)
     table = pd.DataFrame(X, columns=["one", "two"]).assign(kind=np.repeat(["odd", "usual"], 30))
     table.to_csv(file, index=False)
-    words = ["fit", file, "--loss", "one-class:nu=0.1", "--kernels", "gauss:1", "--out", model, "--test", "-"]
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(file).read_bytes())))
+    words = ["fit", file, "--loss", "one-class:nu=0.1", "--kernels", "gauss:1", "--out", model, "--test", file]
     assert main([*words, "--class-weight", "balanced"]) == 2
     assert "none to balance" in capsys.readouterr().err
     assert main(words) == 0

@@ -380,6 +380,9 @@ def test_a_model_of_a_table_predicts_others_whatever_their_order_of_columns_and_
     command = [sys.executable, "-m", "mklviz", "predict", model, "-"]
     piped = subprocess.run(command, input=Path(new).read_bytes(), capture_output=True, check=True).stdout
     assert list(pd.read_csv(io.BytesIO(piped))["predicted kind"]) == list(written["predicted kind"])
+    command = [sys.executable, "-m", "mklviz", *words, "--test", "-"]
+    piped = subprocess.run(command, input=Path(new).read_bytes(), capture_output=True, check=True).stdout
+    assert b"-: there is no column kind to compare with" in piped
 
 
 def test_numbers_are_predicted_in_their_own_unit(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
