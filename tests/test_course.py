@@ -94,7 +94,7 @@ def test_the_answer_is_that_of_the_race() -> None:
     assert question.picture.startswith(b"\x89PNG")
 
 
-@pytest.mark.full
+@pytest.mark.product  # it solves them all
 def test_all_lessons_are_written(tmp_path: Path) -> None:
     file = tmp_path / "lessons"
     assert main(["lessons", "export", "--format", "qti", "--out", str(file)]) == 0
