@@ -26,7 +26,10 @@ as soon as it would hold more than `MOST_POINTS`, and until the last digits are 
 
 whose value and slopes an SVM finds, and whose curvature is H at its free points: Newton steps, each a program over the
 kernels alone, damped where they do not lower phi as promised (Levenberg and Marquardt). Any point on the way has a
-lower phi than d0, so that it lies downhill, and a few such steps do.
+lower phi than d0, so that it lies downhill, and a few such steps do. Where K_d is never formed, a program that is too
+large is given up for the Hessian at d0 alone.
+
+The one-class SVM has no y in the linear term, 0 <= b <= C, and the same program.
 
 References: Chapelle and Rakotomamonjy, Second order optimization of kernel parameters (2008) for H; Arnstrom,
 Bemporad, Axehill, A dual active-set solver for embedded quadratic programming (2022), DAQP, for the programs.
@@ -45,7 +48,10 @@ from scipy.linalg import solve_triangular
 
 from mklviz.context import spending, uninterrupted
 from mklviz.inner.blocked import cholesky, scaled_copy
-from mklviz.inner.svm import InnerSvm
+from mklviz.inner.conjugates import summing
+from mklviz.inner.svm import InnerSvm, box_of
+from mklviz.problem import Loss
+from mklviz.solvers._newton_metric import MatrixMetric, Metric
 from mklviz.typing import Array, Flags, Indices
 
 Senses = NDArray[np.int32]
@@ -64,6 +70,7 @@ TRIFLE = 1e-2  # of the gap; what points left out may gain at most where they st
 INFINITE = 1e30
 UPPER, LOWER, EQUALITY = 1, 3, 5  # daqp's marks: held at the upper or lower bound, an equality constraint
 MOST_POINTS = 256  # of a program; with more, SVMs on all points find its solution sooner
+MOST_FREE = 4000  # free points whose Hessian is formed there
 FINE = 1e-6  # gap, relative to the sum of the dual variables, from which only the program is exact enough
 MOST_ROUNDS_OF_SVMS = 30
 SVM_PRECISION = 1e-8  # violation of these SVMs, beside the labels' 1
@@ -107,33 +114,50 @@ def _smallest(values: Array, among: Indices, most: int) -> Indices:
     return among[np.argsort(values[among], kind="stable")][:most]
 
 
+@dataclass(frozen=True)
+class DualBox:
+    """Linear term and bounds of the signed dual variables, (n,) each, and what they sum to.
+
+    `margin`: a slope that is large, in units of which slopes are told from zero.
+    """
+
+    linear: Array
+    lower: Array
+    upper: Array
+    total: float
+    margin: float
+
+    @classmethod
+    def of(cls, loss: Loss, y: Array, margin: float = 1.0) -> DualBox:
+        """Return that of a support vector machine with a bias, or of the one-class one."""
+        return cls(*box_of(loss, y), loss.dual_sum(y), margin)
+
+
 @spending("subproblem")
 def minimise_model(
-    metric: Array,
+    metric: Metric,
     products: Array,
     slopes: Array,
     signed: Array,
-    y: Array,
-    C: float | Array,
+    box: DualBox,
     weights: Array,
     fixed_sum: bool,
     gap: float = 0.0,
 ) -> NewtonPoint | None:
     """Solve the quadratic program, and return None if that fails.
 
-    `metric` (n, n): K_d0, with what makes z unique where that is singular; `products` (q, n): rows v_k of the working
-    kernels; `slopes` (q,): their entries of the gradient of J + r, which is -s_k/2 plus r's; `signed`, `y` (n,): b and
-    the labels; `C` float or (n,): upper bound of the dual variables, of each its own where samples have weights;
-    `weights` (q,): present weights of the working kernels; `fixed_sum`: whether the weights sum to one (simplex);
-    otherwise they are only not negative; `gap`: P - D at d0 and b; where it is zero every point has its say.
+    `metric`: K_d0, with what makes z unique where that is singular; `products` (q, n): rows v_k of the working kernels;
+    `slopes` (q,): their entries of the gradient of J + r, which is -s_k/2 plus r's; `signed` (n,): b; `weights` (q,):
+    present weights of the working kernels; `fixed_sum`: whether the weights sum to one (simplex); otherwise they are
+    only not negative; `gap`: P - D at d0 and b; where it is zero every point has its say.
     """
-    if not np.trace(metric) > 0.0:  # no kernel has weight
+    if not metric.size > 0.0:  # no kernel has weight
         return None
     # prices per unit leave weights of any size, and programs are solved to tolerances that are not relative
     size = 1.0 if fixed_sum else float(weights.max(initial=0.0)) or 1.0
-    program = _Program(metric, size * products, size * slopes, signed, y, C, fixed_sum, gap)
+    program = _Program(metric, size * products, size * slopes, signed, box, fixed_sum, gap)
     try:
-        minimum = _solve_growing(program, weights / size) or _solve_by_svms(program, weights / size)
+        minimum = _solve_growing(program, weights / size) or _solve_otherwise(program, metric, weights / size)
     except np.linalg.LinAlgError:
         return None
     if minimum is None:
@@ -145,7 +169,8 @@ def minimise_model(
     if not sane or (fixed_sum and multipliers.sum() <= 0.0):
         return None
     multipliers = multipliers / multipliers.sum() if fixed_sum else size * multipliers
-    return NewtonPoint(multipliers, _feasible(moved, y, C), minimum.held, minimum.rounds)
+    feasible = summing(np.clip(moved, box.lower, box.upper), box.lower, box.upper, box.total)  # rounding errors only
+    return NewtonPoint(multipliers, feasible, minimum.held, minimum.rounds)
 
 
 @dataclass(frozen=True)
@@ -167,35 +192,39 @@ class _Program:
 
     def __init__(
         self,
-        metric: Array,
+        metric: Metric,
         products: Array,
         slopes: Array,
         signed: Array,
-        y: Array,
-        C: float | Array,
+        box: DualBox,
         fixed_sum: bool,
         gap: float,
     ) -> None:
         self.t = int(fixed_sum)  # one more variable, the largest of the constraints
-        self.unit = float(np.abs(signed).max()) or float(np.max(C))
-        self.most = MOST_POINTS if gap > FINE * float(np.abs(signed).sum()) else len(y)
-        size = float(np.trace(metric)) / len(y)
-        self.metric, self.size = metric, size
-        self.linear = y / (self.unit * size)
-        self._trifle = TRIFLE * gap / (self.unit**2 * size)
-        self.rows = products / (self.unit * size)
+        self.unit = float(np.abs(signed).max()) or float((box.upper - box.lower).max())
+        fine = gap <= FINE * box.margin * float(np.abs(signed).sum())
+        self.most = len(signed) if fine and isinstance(metric, MatrixMetric) else MOST_POINTS
+        self.metric, self.size = metric, metric.size
+        slope = self.unit * self.size  # units of slopes
+        self.linear, self.margin = box.linear / slope, box.margin / slope
+        self._trifle = TRIFLE * gap / (self.unit * slope)
+        self.rows = products / slope
         level = float(slopes.min()) if fixed_sum else 0.0  # t counts from the largest s_k / 2, in units of it
-        self.ends = (slopes - level) / (self.unit**2 * size)
-        self._height = max(float(np.abs(slopes).max()) / (self.unit**2 * size), np.finfo(float).tiny)
-        self.upper = (np.maximum(y * C, 0.0) - signed) / self.unit
-        self.lower = (np.minimum(y * C, 0.0) - signed) / self.unit
+        self.ends = (slopes - level) / (self.unit * slope)
+        self._height = max(float(np.abs(slopes).max()) / (self.unit * slope), np.finfo(float).tiny)
+        self.upper = (box.upper - signed) / self.unit
+        self.lower = (box.lower - signed) / self.unit
         self._full, self._empty = self.upper <= AT_BOUND, self.lower >= -AT_BOUND
+
+    @property
+    def free(self) -> Indices:
+        """The points between their bounds."""
+        return np.flatnonzero(~self._full & ~self._empty)
 
     def first_points(self, weights: Array) -> Indices:
         """Return the free points, and of the others those that want to stay where they are least."""
         slope = self.linear - weights @ self.rows
-        free = np.flatnonzero(~self._full & ~self._empty)
-        held = np.flatnonzero(self._full | self._empty)
+        free, held = self.free, np.flatnonzero(self._full | self._empty)
         lean = slope[held] - (float(np.median(slope[free])) if len(free) else 0.0)
         stay = np.where(self._full[held], lean, -lean)
         near = held[np.argsort(stay, kind="stable")[: len(free) + SPARE_POINTS]]
@@ -214,7 +243,7 @@ class _Program:
         """Return the solution on these points, begun from the marks or else from none; None where daqp fails."""
         p, t = len(points), self.t
         H = np.zeros((p + t, p + t))
-        H[:p, :p] = self.metric[np.ix_(points, points)] / self.size
+        H[:p, :p] = self.metric.block(points) / self.size
         H[np.arange(p), np.arange(p)] += RIDGE
         H[p:, p:] = SLACK_CURVATURE * self._height
         f = np.append(-self.linear[points], np.full(t, self._height))
@@ -234,9 +263,10 @@ class _Program:
         """Return the points left out that would move; none where all of them would gain next to nothing."""
         out = self.left_out(solution.points)
         points, kernels = len(solution.points) + self.t, solution.multipliers[-len(self.rows) :]
-        pull = self.metric[np.ix_(out, solution.points)] @ solution.z / self.size + kernels @ self.rows[:, out]
+        image = self.metric.image(solution.points, solution.z, out) / self.size
+        pull = image + kernels @ self.rows[:, out]
         slope = self.linear[out] - pull - solution.multipliers[points]
-        least = WANTING * float(np.abs(self.linear[0]))
+        least = WANTING * self.margin
         down, up = self._full[out] & (slope < -least), self._empty[out] & (slope > least)
         reach = np.where(down, self.lower[out], np.where(up, self.upper[out], 0.0))
         return out[down | up] if float(slope @ reach) > self._trifle else out[:0]
@@ -292,9 +322,9 @@ class _Peak:
 class _DualMaximum:
     """phi, the maximum of the model over z as a function of the weights, in the units of a program."""
 
-    def __init__(self, program: _Program) -> None:
+    def __init__(self, program: _Program, kernel: Array) -> None:
         n = len(program.linear)
-        self._program, self._metric = program, scaled_copy(program.metric, np.full(n, program.size**-0.5), RIDGE)
+        self._program, self._metric = program, scaled_copy(kernel, np.full(n, program.size**-0.5), RIDGE)
         self._start = _Peak(np.zeros(0), 0.0, np.zeros(n), np.zeros(n))
 
     def at(self, weights: Array, near: _Peak | None = None) -> _Peak:
@@ -304,7 +334,7 @@ class _DualMaximum:
         width = float((program.upper - program.lower).max())
         svm = InnerSvm.boxed(linear, program.lower, program.upper, width)
         svm.set_dual(near.z)
-        solution = svm.solve(self._metric, SVM_PRECISION * float(np.abs(program.linear[0])), scores=near.image)
+        solution = svm.solve(self._metric, SVM_PRECISION * program.margin, scores=near.image)
         return _Peak(weights, solution.value + float(program.ends @ weights), svm.b.copy(), linear - svm.f)
 
     def slopes(self, peak: _Peak) -> Array:
@@ -317,16 +347,20 @@ class _DualMaximum:
 
     def curvature(self, peak: _Peak) -> Array:
         """Return H at the points that are free."""
-        return _curvature(self._metric, self._program.rows, self.free(peak))
+        free = self.free(peak)
+        return _curvature(self._metric[np.ix_(free, free)], self._program.rows[:, free])
 
 
-def _curvature(metric: Array, rows: Array, free: Indices) -> Array:
-    """Return H = V_F Q V_F', with Q the inverse of the metric on sum zero over the free points F."""
-    q = len(rows)
-    if len(free) < 2:
+def _curvature(metric: Array, rows: Array) -> Array:
+    """Return H = V_F Q V_F', with Q the inverse of the metric on sum zero over the free points F.
+
+    `metric` (f, f), which is overwritten; `rows` (q, f).
+    """
+    q, free = rows.shape
+    if free < 2:
         return np.zeros((q, q))
-    factor, _ = cholesky(metric[np.ix_(free, free)])
-    sides = np.vstack([rows[:, free], np.ones(len(free))]).T
+    factor, _ = cholesky(metric)
+    sides = np.vstack([rows, np.ones(free)]).T
     solved = solve_triangular(factor, sides, lower=True, check_finite=False)
     H = solved.T @ solved
     return np.asarray(H[:-1, :-1] - np.outer(H[:-1, -1], H[-1, :-1]) / H[-1, -1])
@@ -351,24 +385,38 @@ def _moved(here: Array, slopes: Array, H: Array, damping: float, fixed_sum: bool
 
 @spending("subproblem")
 def plain_target(
-    kernel: Array, products: Array, slopes: Array, free: Indices, weights: Array, fixed_sum: bool
+    metric: Metric, products: Array, slopes: Array, free: Indices, weights: Array, fixed_sum: bool
 ) -> Array | None:
     """Return where HessianMKL goes: the least point over all kernels of the quadratic with the Hessian at d0.
 
-    `kernel` (n, n): K_d0; `products`, `slopes`: as in `minimise_model`, of all kernels; `free`: the points F.
+    `metric`: K_d0; `products`, `slopes`: as in `minimise_model`, of all kernels; `free`: the points F.
     """
-    ridge = np.eye(len(kernel)) * (PLAIN_RIDGE * float(np.trace(kernel)) / len(kernel))
+    block = metric.block(free)
+    block[np.diag_indices_from(block)] += PLAIN_RIDGE * metric.size
     try:
-        H = _curvature(kernel + ridge, products, free)
+        H = _curvature(block, products[:, free])
     except np.linalg.LinAlgError:
         return None
     return _moved(weights, slopes, H, DAMPING[0], fixed_sum)
 
 
-def _solve_by_svms(program: _Program, weights: Array) -> _Solution:
+def _solve_otherwise(program: _Program, metric: Metric, weights: Array) -> _Solution | None:
+    """Solve what is too large for a program: by SVMs, or where K_d is never formed by the Hessian at d0 alone."""
+    weights = weights / weights.sum() if program.t else weights
+    if isinstance(metric, MatrixMetric):
+        return _solve_by_svms(program, metric.kernel, weights)
+    free = program.free
+    if len(free) > MOST_FREE:
+        return None
+    H = _curvature(metric.block(free) / program.size + RIDGE * np.eye(len(free)), program.rows[:, free])
+    target = _moved(weights, program.ends, H, DAMPING[0], bool(program.t))
+    return None if target is None else _Solution(free, np.zeros(len(free)), target, 1, len(free))
+
+
+def _solve_by_svms(program: _Program, kernel: Array, weights: Array) -> _Solution:
     """Descend on phi by damped Newton steps, until one promises next to nothing beside what the others brought."""
-    phi = _DualMaximum(program)
-    here = first = phi.at(weights / weights.sum() if program.t else weights)
+    phi = _DualMaximum(program, kernel)
+    here = first = phi.at(weights)
     slopes, H, damping, rounds = phi.slopes(here), phi.curvature(here), DAMPING[0], 0
     while rounds < MOST_ROUNDS_OF_SVMS:
         rounds += 1
@@ -396,13 +444,3 @@ def _solved(H: Array, f: Array, A: Array, upper: Array, lower: Array, marks: Sen
         if status > 0:
             return np.asarray(z), info
     return None
-
-
-def _feasible(signed: Array, y: Array, C: float | Array) -> Array:
-    """Clip to the box and scale the heavier class down, both by rounding errors only."""
-    dual = np.clip(signed * y, 0.0, C)
-    positive, negative = float(dual[y > 0].sum()), float(dual[y < 0].sum())
-    lighter = min(positive, negative)
-    dual[y > 0] *= lighter / positive if positive > 0.0 else 0.0
-    dual[y < 0] *= lighter / negative if negative > 0.0 else 0.0
-    return np.asarray(dual * y)

@@ -30,10 +30,12 @@ import param
 
 from mklviz.contract import Array, End, Facts, Iterate, Solver
 from mklviz.inner.averaging import Proof, SvmPoint
-from mklviz.inner.oracle import SvmOracle, needs_hinge, needs_matrix, refuse, tolerance_option
+from mklviz.inner.oracle import SvmOracle, needs_hinge, needs_known_loss, refuse, tolerance_option
+from mklviz.inner.svm import violation_unit
 from mklviz.numbers import counted, share_text
 from mklviz.problem import Problem
-from mklviz.solvers._newton_model import NewtonPoint, minimise_model, plain_target, working_kernels
+from mklviz.solvers._newton_metric import BankMetric, MatrixMetric, Metric
+from mklviz.solvers._newton_model import DualBox, NewtonPoint, minimise_model, plain_target, working_kernels
 from mklviz.solvers._spectral import Search, Units, Valued, interpolate, search_segment
 from mklviz.solvers._words import objective_change, start_sentence
 
@@ -86,12 +88,13 @@ class Newton(Solver):
     )
 
     def supports(self, problem: Problem) -> str:
-        """Return "" for the hinge loss on the simplex or with a price per unit of weight."""
+        """Return "" for the hinge and one-class losses on the simplex or with a price per unit of weight."""
         if not (problem.regularizer.on_simplex or problem.regularizer.linear):
             return (
                 f"Newton's model knows the simplex and prices per unit of weight, not the {problem.regularizer.label}."
             )
-        return needs_matrix(problem, self.label) or needs_hinge(problem, self.label)
+        needs = needs_known_loss if problem.loss.one_class else needs_hinge
+        return needs(problem, self.label)
 
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the start, then one iterate per step."""
@@ -150,7 +153,10 @@ class _NewtonDescent:
         self.problem, self.oracle = problem, oracle
         self.solved = self.centre = Valued(problem, oracle.begin(start))
         self.kernel, self.rounded = oracle.kernel.copy(), oracle.rounded
-        self.spread = DAMPING * self._mean_kernel()  # every kernel bends it
+        here, first = self.solved.weights, problem.regularizer.start(problem.m)
+        self.usual = (float(here.sum()) or float(first.sum())) / float(first.sum()) * first
+        self.formed = problem.bank.access == "matrix"
+        self.spread = DAMPING * self._mean_kernel() if self.formed else self.kernel  # every kernel bends it
         self.units = Units.of(problem, self.solved.point)
         self.best_gap = np.inf
         self.idle = 0
@@ -160,9 +166,14 @@ class _NewtonDescent:
 
     def _mean_kernel(self) -> Array:
         """Return the kernel that has the weight at hand in the regularizer's first shares, as it may have already."""
-        here, first = self.solved.weights, self.problem.regularizer.start(self.problem.m)
-        usual = (float(here.sum()) or float(first.sum())) / float(first.sum()) * first
-        return self.kernel if np.allclose(here, usual, rtol=1e-12, atol=0.0) else self.problem.bank.combine(usual)
+        same = np.allclose(self.solved.weights, self.usual, rtol=1e-12, atol=0.0)
+        return self.kernel if same else self.problem.bank.combine(self.usual)
+
+    def _metric(self, damping: float) -> Metric:
+        """Return K_d, with the equally weighted kernel added where there is `damping`."""
+        if self.formed:
+            return MatrixMetric(self.kernel + self.spread if damping else self.kernel)
+        return BankMetric(self.problem.bank, self.solved.weights + damping * self.usual)
 
     def newton_step(self) -> _Move | None:
         """Move towards the minimiser of the model; None where that leads nowhere."""
@@ -174,13 +185,13 @@ class _NewtonDescent:
 
     def _newton_step_from(self, here: Valued) -> _Move | None:
         which = working_kernels(here.weights, here.gradient)
+        loss, y, signed = self.problem.loss, self.problem.y, here.point.signed
         model = minimise_model(
-            self.kernel + self.spread,
-            self.problem.bank.products(here.point.signed, which),
+            self._metric(DAMPING),
+            self.problem.bank.products(signed, which),
             here.gradient[which],
-            here.point.signed,
-            self.problem.y,
-            self.problem.loss.cost,
+            signed,
+            DualBox.of(loss, y, violation_unit(loss, y, signed, lambda: here.point.scores)),
             here.weights[which],
             self.problem.regularizer.on_simplex,
             max(here.point.primal - here.point.lower_bound, 0.0),
@@ -221,7 +232,8 @@ class _NewtonDescent:
             return np.maximum((1.0 - share) * ends[0] + share * ends[1] - share * (1.0 - share) * bend, 0.0)
 
         def bound(share: float) -> float:
-            return problem.lower_bound((before.signed + share * moved) * problem.y, along(share))
+            signed = before.signed + share * moved
+            return problem.lower_bound(problem.loss.dual_from_signed(signed, problem.y), along(share))
 
         share, highest = DUAL_SHARES[0], bound(DUAL_SHARES[0])
         for shorter in DUAL_SHARES[1:]:
@@ -229,7 +241,8 @@ class _NewtonDescent:
                 break
             share, highest = shorter, lower
         signed = before.signed + share * moved
-        scores = problem.bank.apply(here.weights, signed) if self.rounded else self.kernel @ signed
+        stated = self.rounded or not self.formed
+        scores = problem.bank.apply(here.weights, signed) if stated else self.kernel @ signed
         self.proved = SvmPoint(problem, here.weights, signed, scores, here.value, here.tol, along(share))
         self.oracle.recent.add(self.proved)
         return self.proved
@@ -300,7 +313,7 @@ class _HessianDescent(_NewtonDescent):
         free = np.flatnonzero((here.point.dual > 0.0) & (here.point.dual < problem.loss.cost))
         products = problem.bank.products(here.point.signed, np.arange(problem.m))
         simplex = problem.regularizer.on_simplex
-        target = plain_target(self.kernel, products, here.gradient, free, here.weights, simplex)
+        target = plain_target(self._metric(0.0), products, here.gradient, free, here.weights, simplex)
         promised = 0.0 if target is None else -float(here.gradient @ (target - here.weights))
         if target is None or promised <= 0.0:
             return None

@@ -458,8 +458,8 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/start": (559, 5),
     "mklviz/views/sweeps": (554, 3),
     "mklviz/views/tabs": (2382, 12),
-    "solvers": (6179, 28),
-    "tests": (49863, 205),
+    "solvers": (6297, 29),
+    "tests": (49899, 205),
 }
 
 

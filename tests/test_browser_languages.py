@@ -75,7 +75,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def answered(chromium: Any, file: Path, width: int = 1280) -> Any:
     page = new_page(chromium, viewport={"width": width, "height": 720})
     page.goto(file.as_uri())
-    found = "playground.found !== undefined && playground.shownFor === playground.asked"
+    found = "playground.solved !== undefined && playground.shownFor === playground.asked"
     wait_for(lambda: page.evaluate(f"() => {found}"), found, events_of(page))
     return page
 

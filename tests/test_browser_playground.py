@@ -129,7 +129,7 @@ def test_the_page_is_small_and_loads_nothing(playground: Playground, file: Path)
 )
 def test_its_numbers_are_those_of_python(unopened: Playground, address: str) -> None:
     unopened.open(address)
-    setting, found = unopened.setting, unopened.value("playground.found")
+    setting, found = unopened.setting, unopened.value("playground.solved")
     problem = posed(setting)
     first = at_start(problem, setting)
     least = mv.solve(problem, "level", gap=1e-7, max_iter=3000).best.objective

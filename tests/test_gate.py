@@ -360,7 +360,7 @@ def test_a_class_is_told_where_to_come_in_and_the_code(
     assert f":{port}/class shows both" in said
     assert f"{LIMITS.sessions:,} pages" in said
     assert asked["address"] == "0.0.0.0"
-    with pytest.raises(MklvizError, match="lets nobody else in"):
+    with pytest.raises(MklvizError, match="lets no other machine in"):
         serve(free_port(), address="127.0.0.1", classroom=True)
 
 

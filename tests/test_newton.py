@@ -14,9 +14,10 @@ from mklviz.datasets import load_dataset
 from mklviz.engine import solve
 from mklviz.inner.averaging import SvmPoint
 from mklviz.inner.oracle import SvmOracle
-from mklviz.kernels import paper_bank
-from mklviz.problem import Hinge, Problem, Simplex
-from mklviz.solvers._newton_model import NewtonPoint, _Program, minimise_model, working_kernels
+from mklviz.kernels import Gaussian, KernelBank, NystromBank, Polynomial, paper_bank
+from mklviz.problem import Hinge, L1Penalty, Problem, Regularizer, Simplex
+from mklviz.solvers._newton_metric import MatrixMetric
+from mklviz.solvers._newton_model import DualBox, NewtonPoint, _Program, minimise_model, working_kernels
 from mklviz.solvers.newton import Newton, NewtonFacts
 
 
@@ -31,12 +32,11 @@ def svm_value(posed: Problem, weights: Array) -> float:
 
 def _model(posed: Problem, oracle: SvmOracle, point: SvmPoint, gap: float = 0.0, fixed_sum: bool = True) -> NewtonPoint:
     model = minimise_model(
-        oracle.kernel,
+        MatrixMetric(oracle.kernel),
         posed.bank.products(point.signed, np.arange(posed.m)),
         point.gradient,
         point.signed,
-        posed.y,
-        posed.loss.C,
+        DualBox.of(posed.loss, posed.y),
         point.weights,
         True,
         gap,
@@ -57,6 +57,31 @@ def test_every_small_problem_takes_few_svms(name: str) -> None:
     trace = solve(problem(name), "newton", gap=1e-6, max_iter=100)
     assert trace.status == "converged"
     assert trace.final.svm_solves <= 40
+
+
+FAMILIES = [Gaussian("all", (2.0, 4.0, 8.0)), Polynomial("all", (2,))]
+
+
+def unformed(access: str, X: Array) -> KernelBank | NystromBank:
+    """Return a bank that forms no matrix, and has the kernels of `KernelBank.build(X, FAMILIES)`."""
+    made = KernelBank.build(X, FAMILIES, rows=True) if access == "rows" else NystromBank.build(X, FAMILIES, len(X))
+    assert made.access == access
+    return made
+
+
+@pytest.mark.parametrize("regularizer", [Simplex(), L1Penalty(1.0)], ids=["simplex", "price"])
+@pytest.mark.parametrize("access", ["rows", "factors"])
+def test_where_no_matrix_is_formed_the_same_optimum_takes_as_few_svms(access: str, regularizer: Regularizer) -> None:
+    train, _ = load_dataset("sonar").split(train=0.7, seed=0, standardize=True)
+    posed, formed = (
+        Problem(bank, train.y, Hinge(50.0), regularizer)
+        for bank in (unformed(access, train.X), KernelBank.build(train.X, FAMILIES))
+    )
+    trace = solve(posed, "newton", gap=1e-5, max_iter=50)
+    assert trace.status == "converged"
+    assert trace.final.svm_solves <= 30
+    assert trace.best.objective == pytest.approx(solve(formed, "spg", gap=1e-6, max_iter=5000).best.objective, rel=2e-5)
+    assert {facts.move for facts in trace.facts} == {"start", "Newton"}
 
 
 @pytest.mark.full
@@ -123,6 +148,18 @@ def test_no_program_holds_many_points_before_the_last_digits(monkeypatch: pytest
     held.clear()
     assert solve(posed, "newton", gap=1e-9).status == "converged"
     assert max(held) > 60
+
+
+@pytest.mark.parametrize("access", ["rows", "factors"])
+def test_where_no_matrix_is_formed_the_hessian_alone_leads_down_where_a_program_would_be_large(access: str) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 20)), np.sign(rng.normal(size=400))  # noise: nearly every point is a free one
+    posed, formed = (Problem(bank, y, Hinge(500.0)) for bank in (unformed(access, X), KernelBank.build(X, FAMILIES)))
+    trace = solve(posed, "newton", gap=1e-3, max_iter=30)
+    assert trace.status == "converged"
+    first = NewtonFacts.of(trace[1])
+    assert (first.move, first.program_rounds) == ("Newton", 1)
+    assert trace.best.objective == pytest.approx(solve(formed, "spg", gap=1e-4, max_iter=2000).best.objective, rel=2e-3)
 
 
 def test_the_working_kernels_are_all_with_weight_and_the_steepest_without() -> None:

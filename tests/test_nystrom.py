@@ -289,16 +289,16 @@ def test_the_scenario_of_half_a_million_points_is_small_in_everything_but_points
 
 def test_solvers_are_asked_about_the_kernels_as_they_will_be_kept() -> None:
     sidebar = Sidebar("silp-is-fine")
-    assert not sidebar.solvers.chips["newton"].disabled
+    assert not sidebar.solvers.chips["spicymkl"].disabled
     sidebar.kernels.precision.set(Nystrom(10))
     sidebar.kernels.touched()
-    assert sidebar.solvers.chips["newton"].disabled
-    assert "kernel matrix" in sidebar.solvers.chips["newton"].description
+    assert sidebar.solvers.chips["spicymkl"].disabled
+    assert "kernel matrix" in sidebar.solvers.chips["spicymkl"].description
     assert not sidebar.solvers.chips["level"].disabled
 
 
 def test_solvers_are_asked_about_kernels_row_by_row_where_samples_are_many() -> None:
     sidebar = Sidebar("letter-sum")
     assert sidebar.kernels.access(sidebar.data.shape) == "rows"
-    assert sidebar.solvers.chips["newton"].disabled
+    assert sidebar.solvers.chips["spicymkl"].disabled
     assert sidebar.blocked == ""

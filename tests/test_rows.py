@@ -233,7 +233,6 @@ def test_wrapper_methods_find_by_rows_what_they_find_by_matrices(name, request):
 def test_methods_that_need_the_matrix_say_so_and_so_do_losses():
     y = targets(Hinge(1.0))
     for name, loss, regularizer in (
-        ("newton", Hinge(1.0), Simplex()),
         ("smo-mkl", Hinge(1.0), LpPenalty(2.0, 1.0)),
         ("spicymkl", Hinge(1.0), LpPenalty(2.0, 1.0)),
     ):

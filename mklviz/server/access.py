@@ -98,7 +98,7 @@ def check_code(code: str) -> str:
     """Return a code that a person chose, without spaces around it; raise `MklvizError` if it is a bad one."""
     code = code.strip()
     if not code.isprintable() or len(code) < SHORTEST:
-        raise MklvizError("--code must have at least six letters or digits, so that nobody guesses it.")
+        raise MklvizError("--code must have at least six letters or digits, so that it is not guessed.")
     return code
 
 

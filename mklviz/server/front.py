@@ -220,7 +220,7 @@ def serve(
     """
     where = address if address is not None else EVERYWHERE if classroom else LOCAL
     if classroom and is_local(where):
-        raise MklvizError(f"--classroom at {quote(where)} lets nobody else in: leave --address out.")
+        raise MklvizError(f"--classroom at {quote(where)} lets no other machine in: leave --address out.")
     check_processes(processes)
     below = check_prefix(prefix)
     check_address(where, port)

@@ -147,7 +147,7 @@ _PAGES: WeakKeyDictionary[ServerSession, _Page] = WeakKeyDictionary()
 
 
 def pages_held() -> int:
-    """Return how many pages are in memory: open ones, and closed ones that nobody has collected."""
+    """Return how many pages are in memory: open ones, and closed ones that are not collected yet."""
     return len(_PAGES)
 
 

@@ -100,7 +100,7 @@ class _InTurn(DocHandler):
         """Build the page part by part, before any of it is sent."""
         with put_off() as parts:
             session = await super().get_session()
-        if parts:  # of a new session, which nobody else has locked
+        if parts:  # of a new session, which no other thread has locked
             await give_way()
             await session.with_document_locked(carry_out, session.document, parts)
         return session
@@ -125,9 +125,9 @@ class GarbageCollection:
     """
 
     put_off_for = 300.0  # seconds, while pages are drawn or there are many
-    few = 6  # pages, open or closed, that may be looked through while somebody is there
+    few = 6  # pages, open or closed, that may be looked through while a visitor is there
     most_closed = 50  # pages, some 5 MB each, that wait
-    alone = 60.0  # seconds without a visitor after which nobody is expected back
+    alone = 60.0  # seconds without a visitor after which none is expected back
     times = 40.0  # the seconds that the last collection took, for which the next is put off otherwise
     frame_rate = FRAME_RATE
 

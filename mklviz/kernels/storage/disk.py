@@ -33,7 +33,7 @@ Folder = str | os.PathLike[str] | None  # None: where the system keeps temporary
 
 
 class _Map(mmap.mmap):
-    """A file of ours, which nobody changes: what is let go of can always be read again."""
+    """A file of ours, which nothing changes: what is let go of can always be read again."""
 
 
 def on_disk(table: NDArray[Any]) -> bool:

@@ -37,7 +37,7 @@ class SharedRace:
     name: str = field(default_factory=lambda: name_of_this_process(_unguessable))
     key: str = field(default="", init=False)
     left: bool = False  # whether another page has taken the race over
-    wake: Callable[[], None] = lambda: None  # called when it has, as a page that nobody sees does not look
+    wake: Callable[[], None] = lambda: None  # called when it has, as a hidden page does not look
 
     def __post_init__(self) -> None:
         self.key = f"{self.name}.{_unguessable()}"
@@ -93,7 +93,7 @@ class SharedRaces:
         return True
 
     def restore(self, key: str, mine: SharedRace) -> None:
-        """Give a room the names of one that is gone, so that whoever followed its race follows it again."""
+        """Give a room the names of one that is gone, so that pages that followed its race follow it again."""
         if (known := _KEY.fullmatch(key)) and known[1] not in self._rooms:
             self.close(mine)
             mine.name, mine.key = known[1], key

@@ -85,16 +85,16 @@ class PlaygroundView extends RaceView {
 
   // -- what comes back
 
-  answered({ asked, found, whole, surface, held, ground, grounds }) {
+  answered({ asked, solved, whole, surface, held, ground, grounds }) {
     this.points.decided(surface, held)
     if (grounds !== this.grounds) Object.assign(this, { ground, grounds }) // the same again would be drawn anew
     if (asked !== this.shownFor || !this.whole) {
       this.shownFor = asked
       this.whole = whole
-      this.found = found
-      this.bound = Math.max(...Object.values(found).map((path) => path.at(-1).objective * (1 - path.at(-1).gap)))
-      this.paths = Object.fromEntries(Object.entries(found).map(([key, path]) => [key, path.map(({ weights }) => weights)]))
-      this.show({ ...this.data, weights_heading: this.legend(), runs: Object.entries(found).map(([key, path]) => this.run(key, path)) })
+      this.solved = solved
+      this.bound = Math.max(...Object.values(solved).map((path) => path.at(-1).objective * (1 - path.at(-1).gap)))
+      this.paths = Object.fromEntries(Object.entries(solved).map(([key, path]) => [key, path.map(({ weights }) => weights)]))
+      this.show({ ...this.data, weights_heading: this.legend(), runs: Object.entries(solved).map(([key, path]) => this.run(key, path)) })
       performance.mark("mklviz-paths-drawn")
     } else this.drawMixes()
     if (!this.begun) this.begin()
@@ -240,7 +240,7 @@ class PlaygroundView extends RaceView {
   tell() {
     this.moved()
     const named = this.data.runs.map(({ key }) => ({ key, label: this.given.words.labels[key] }))
-    this.sentence.textContent = this.found ? toldPaths(named, this.found) : tr("Solving …")
+    this.sentence.textContent = this.solved ? toldPaths(named, this.solved) : tr("Solving …")
     this.rows.replaceChildren(...this.data.runs.map((run) => tag("tr",
       { class: this.state.hidden.has(run.key) ? "hidden-run" : "" }, this.head(run), ...this.cells(run).map((text) => tag("td", {}, text)))))
     this.drawMixes()
@@ -248,15 +248,15 @@ class PlaygroundView extends RaceView {
 
   // what a row of the table says of a run at the step shown
   cells(run) {
-    if (!this.found) return ["", "", "", ""]
+    if (!this.solved) return ["", "", "", ""]
     const at = this.standing(run), moved = run.moved[at], undone = moved > 0.05 ? run.undone[at] / moved : 0
     return [count(run.svm_solves[at]), inLanguage(moved.toFixed(1)), percent(undone), percent(run.gap[at])]
   }
 
   drawMixes() {
-    if (!this.found) return
+    if (!this.solved) return
     const runs = this.shown.map(({ key }) => ({ key, colour: this.data.colours[key], dash: this.given.words.dashes[key] }))
-    const ends = Object.values(this.found).flat(), best = ends.reduce((one, other) => other.objective < one.objective ? other : one).weights
+    const ends = Object.values(this.solved).flat(), best = ends.reduce((one, other) => other.objective < one.objective ? other : one).weights
     const kernels = this.used.map((kernel) => ({ colour: kernel.colour, name: nameOf(kernel), title: nameOf(kernel) }))
     if (kernels.length !== best.length) return // what was asked since has not been answered
     this.mixes.show({ kernels, start: this.start, runs, paths: this.paths, step: this.cursor, best, heights: this.ground, ghosts: this.ghosts })

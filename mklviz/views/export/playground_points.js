@@ -14,8 +14,8 @@ class PointPicture {
     this.chosen = -1 // the point that is dragged, or that keys move
     this.adds = 1
     this.canvas = tag("canvas", { tabindex: 0, role: "application", "aria-roledescription": tr("points in a plane") })
-    this.said = tag("span", { class: "unseen", "aria-live": "polite" })
-    this.root = tag("div", { class: "points" }, this.canvas, this.said)
+    this.announced = tag("span", { class: "unseen", "aria-live": "polite" })
+    this.root = tag("div", { class: "points" }, this.canvas, this.announced)
     this.shades = new OffscreenCanvas(PLACES_SHOWN, PLACES_SHOWN)
     new ResizeObserver(() => { this.width = this.canvas.clientWidth; this.paint() }).observe(this.canvas)
     for (const [name, act] of Object.entries({ pointerdown: this.press, pointermove: this.move, pointerup: this.release,
@@ -185,5 +185,5 @@ class PointPicture {
     if (point && (towards || next)) this.say(tr("point {k}, class {label}, at {x} and {y}", { k: this.chosen + 1, label: point[2], x: point[0], y: point[1] }))
   }
 
-  say(text) { this.said.textContent = text }
+  say(text) { this.announced.textContent = text }
 }

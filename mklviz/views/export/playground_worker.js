@@ -76,12 +76,12 @@ onmessage = ({ data }) => {
   if (anew) runs = data.solvers.map((solver) => ({ solver, path: [], left: steps(solver, problem) }))
   if (anew || data.rests) runs.forEach(goOn)
   asked = data.asked
-  const found = Object.fromEntries(runs.map(({ solver, path }) => [solver, path])), whole = runs.every(({ ended }) => ended)
-  const path = found[data.seen.solver], step = path[Math.min(data.seen.step, path.length - 1)]
+  const solved = Object.fromEntries(runs.map(({ solver, path }) => [solver, path])), whole = runs.every(({ ended }) => ended)
+  const path = solved[data.seen.solver], step = path[Math.min(data.seen.step, path.length - 1)]
   const pose = JSON.stringify([data.points, data.y, data.C, data.kernels]), former = ground
   if (pose !== posed) ground = null
   posed = pose
   if (data.rests && data.kernels.length === 3) ground ??= groundOf(problem, data.sides)
   if (ground !== former) grounds++
-  postMessage({ asked, found, whole, surface: surfaceOf(data, built, step), held: step.b, ground, grounds })
+  postMessage({ asked, solved, whole, surface: surfaceOf(data, built, step), held: step.b, ground, grounds })
 }

@@ -1,7 +1,7 @@
 // What the server changes waits while views are being built. BokehJS reads a model when it builds the view and listens to
 // it later: what changes in between stands in the model and is never seen, be it children, data or a state.
 {
-const LONGEST = 60  // looks, one a second, without any view built, after which nobody waits for those that are missing; a
+const LONGEST = 60  // looks, one a second, without any view built, after which those that are missing are not waited for; a
   // browser that is held up looks less often
 const LISTENS = 50  // milliseconds, about, after which React listens to what it has drawn
 const { Document } = Bokeh.require("document/document"), builders = Bokeh.require("core/build_views")
@@ -71,12 +71,12 @@ setInterval(() => {
 }, 1000)
 
 connections.connect = function () {
-  window.mklvizLine = this  // BokehJS tells nobody; reconnect.js brings it back
+  window.mklvizLine = this  // BokehJS does not tell; reconnect.js brings it back
   return connect.call(this)
 }
 
 // When a box changes its size, BokehJS lays out every figure of the page: also one that has no layout yet, and fails, and
-// those of tabs that nobody sees, each once for every figure of the tab that is opened
+// those of hidden tabs, each once for every figure of the tab that is opened
 const figure = view("Plot")
 for (const step of ["_measure_layout", "_after_layout"]) {
   const lay_out = figure[step]
@@ -85,7 +85,7 @@ for (const step of ["_measure_layout", "_after_layout"]) {
     if (this.layout != null && seen) lay_out.call(this)
   }
 }
-// A figure that nobody sees has no size and never gets one: BokehJS would lay it out anew at each change, which takes ten
+// A hidden figure has no size and never gets one: BokehJS would lay it out anew at each change, which takes ten
 // times as long as to paint one that is seen
 const renew = figure._invalidate_layout_if_needed
 figure._invalidate_layout_if_needed = function () {

@@ -151,7 +151,7 @@ class DragHandle(ScriptedComponent):
     """The handle; `on_move` is called with a place in the figure's units, and whether it was let go there."""
 
     figure = param.String(default="", doc="Id of the figure that it lies on")
-    place = param.List(default=[], doc="Where it lies when nobody drags it, x and y; empty where it is not shown")
+    place = param.List(default=[], doc="Where it lies when it is not dragged, x and y; empty where it is not shown")
     label = param.String(default="", doc="What it is, for who cannot see it")
     position = param.String(default="", doc="Where it is, for who cannot see it")
     share = param.Integer(default=0, bounds=(0, 100), doc="Where it is, as a percentage, which sliders must have")

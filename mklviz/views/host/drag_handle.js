@@ -63,17 +63,17 @@ export function render({ model, el }) {
       put(name, Object.fromEntries(Object.keys(columns(table(name))).map((column) => [column, []])))
     }
   }
-  const draw = ({ about, found }) => {
+  const draw = ({ about, solved }) => {
     if (about <= past) return  // undone, or of another map
     if (about !== kept) keep()
     kept = about
     for (const { key, label } of given.runs) {
-      const places = found[key].map(({ weights }) => times(given.flat[0], weights, given.flat[1]))
+      const places = solved[key].map(({ weights }) => times(given.flat[0], weights, given.flat[1]))
       put(`path-${key}`, { along: places.map(([x]) => x), up: places.map(([, y]) => y),
-        title: places.map((_, step) => tr("{label}, step {step}", { label, step })), weights: found[key].map(({ weights }) => words(weights)),
-        objective: found[key].map(({ objective }) => objective.toLocaleString("en-US", { maximumSignificantDigits: 6 }).replace("-", "−")) })
+        title: places.map((_, step) => tr("{label}, step {step}", { label, step })), weights: solved[key].map(({ weights }) => words(weights)),
+        objective: solved[key].map(({ objective }) => objective.toLocaleString("en-US", { maximumSignificantDigits: 6 }).replace("-", "−")) })
     }
-    told.textContent = toldPaths(given.runs, found)
+    told.textContent = toldPaths(given.runs, solved)
     back.hidden = !given.undo
     handle.dataset.hint = ""
     handle.setAttribute("aria-valuetext", tr("Start: {mix}", { mix: words(start) }))

@@ -75,7 +75,7 @@ def never_busy(page: pmui.Page) -> None:
 
 
 def served(page: pmui.Page) -> Iterator[None]:
-    """Put a page on the document of its session, part by part; without one, leave that to whoever shows it."""
+    """Put a page on the document of its session, part by part; without one, leave that to what shows it."""
     document, parts = state.curdoc, {"main": page.main, "sidebar": page.sidebar}
     if document is None:
         return
@@ -196,9 +196,9 @@ def remember_defaults() -> None:
             return values_of(model, query, **wanted)
         themed, made = model.themed_values() or {}, model._unstable_default_values
         asked = {name: model.lookup(name) for name in {**model._property_values, **made, **themed}}
-        found = {name: descriptor.get_value(model) for name, descriptor in asked.items() if query(descriptor)}
+        described = {name: descriptor.get_value(model) for name, descriptor in asked.items() if query(descriptor)}
         untouched = {name for name in made if isinstance(made[name], _CONTAINERS)} - set(themed)
-        return {name: value for name, value in found.items() if name not in untouched}
+        return {name: value for name, value in described.items() if name not in untouched}
 
     models.query_properties_with_values = values
     descriptors: Any = PropertyDescriptor

@@ -43,7 +43,7 @@ const end = () => {
   say(OVER, "Start again")
 }
 
-// Only once somebody looks: a server that was started again has enough to do
+// Only once the page is looked at: a server that was started again has enough to do
 const startAgain = () => {
   end()
   if (document.visibilityState === "visible") location.reload()

@@ -80,15 +80,15 @@ const newestFirst = (text, drawn) => {
 // Returns what takes a start, and words that come back with its paths to `drawn`.
 const solvedPaths = ({ solver, problem, runs }, drawn) => {
   const answer = ({ data: { start, about } }) => {  // within the worker
-    const GAP = 1e-3, MOST = 60, LONGEST = 100, found = {}  // a smaller gap moves no path by a pixel
+    const GAP = 1e-3, MOST = 60, LONGEST = 100, solved = {}  // a smaller gap moves no path by a pixel
     for (const { key, solver } of runs) {
       const path = [], until = performance.now() + LONGEST
       for (const step of steps(solver, { ...problem, start })) {
         if (path.push(step) > MOST || step.gap <= GAP || performance.now() > until) break
       }
-      found[key] = path
+      solved[key] = path
     }
-    postMessage({ start, about, found })
+    postMessage({ start, about, solved })
   }
   const told = `${solver}\nconst runs = ${JSON.stringify(runs)}`
   const newest = newestFirst(solvingText(told, problem, answer), drawn)
@@ -96,12 +96,12 @@ const solvedPaths = ({ solver, problem, runs }, drawn) => {
 }
 const apart = (one, other) => one.reduce((total, value, k) => total + Math.abs(value - other[k]) / 2, 0)  // weight moved
 // Says how many SVMs each run has solved, and how often it moved all the weight.
-const toldPaths = (runs, found) => {
+const toldPaths = (runs, solved) => {
   const ways = runs.map(({ key, label }, k) => {
-    const path = found[key], times = Math.round(path.slice(1).reduce((total, { weights }, t) => total + apart(weights, path[t].weights), 0))
+    const path = solved[key], times = Math.round(path.slice(1).reduce((total, { weights }, t) => total + apart(weights, path[t].weights), 0))
     const n = path.at(-1).solves, solves = k ? `${label}: ${n}` : tr("{label}: {n} solves", { label, n })
     return solves + (times > 1 ? tr(", moved all the weight about {times} times", { times }) : "")
   })
-  const gap = 100 * Math.max(...runs.map(({ key }) => found[key].at(-1).gap))
+  const gap = 100 * Math.max(...runs.map(({ key }) => solved[key].at(-1).gap))
   return tr("{ways}. Each ends within {gap} of the lowest.", { ways: ways.join("; "), gap: inLanguage(`${gap.toPrecision(1)}\u00a0%`) })
 }

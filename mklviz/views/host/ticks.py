@@ -78,7 +78,7 @@ async def carry_out(document: Document, work: Iterable[Iterator[None]], at_once:
 
 
 def in_parts(parts: Iterator[None]) -> None:
-    """Do work on the page that is being built: at once, or part by part where whoever builds it waits for that."""
+    """Do work on the page that is being built: at once, or part by part where its builder waits for that."""
     later = _PUT_OFF.get()
     if later is None:
         deque(parts, maxlen=0)
@@ -196,7 +196,7 @@ class Ticks:
             self._timer.cancel()
 
     def wake(self) -> None:
-        """Come soon, though nobody may see the page."""
+        """Come soon, though the page may be hidden."""
         self._woken = True
         self._hurry()
 
@@ -276,7 +276,7 @@ class Polling:
         self._periodic: PeriodicCallback | None = None
 
     def begin(self) -> None:
-        """Begin, or go on; where there is no event loop yet, whoever ticks looks."""
+        """Begin, or go on; where there is no event loop yet, the next tick looks."""
         try:
             asyncio.get_running_loop()
         except RuntimeError:

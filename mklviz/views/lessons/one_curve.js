@@ -25,7 +25,7 @@ const solveCurve = ({ data }) => {
   self.drawn = self.drawn || {}
   const curve = self.drawn[name] = self.drawn[name] || { ends: name in curves ? curves[name].ends : [0, 1], heights: heights() }
   const enough = 2e-3 * (largest(curve.heights) - least(curve.heights))
-  const found = ["silp", "level"].map((solver) => {
+  const solved = ["silp", "level"].map((solver) => {
     const taken = []
     for (const step of SOLVERS[solver](oracle(), [1 - start, start])) {
       const { objective: height, cut, bound } = step, before = taken.at(-1)
@@ -35,7 +35,7 @@ const solveCurve = ({ data }) => {
     }
     return taken
   })
-  postMessage({ ...data, curve, found, enough })
+  postMessage({ ...data, curve, solved, enough })
 }
 
 // `first`: the curve at first. Keys of the whole document count, or of the `page` where that is a part of another. Returns
@@ -44,7 +44,7 @@ const playCurve = (page, { problem, names, lambda: usual = 0.9 }, solver, first 
   const WIDE = 600, LEFT = 16, RIGHT = 446, BESIDE = RIGHT + 12, KNOB = 0.54, TOP = 12, FOOT = 248, STRIP = [288, 352], SECONDS = 1.1, MOVES = 0.6, DEEPEST = 2.5
   const STILL = matchMedia("(prefers-reduced-motion: reduce)"), find = (name) => page.querySelector(name)
   const MOST = 0.95, state = { name: "square", start: 0.125, lambda: Math.min(usual, MOST) }  // of λ
-  let curve = null, found = null, lambda = null, enough = 0, step = 0, goal = 0, playing = false, last = 0, dragged = false, asking = find(".ask") !== null
+  let curve = null, solved = null, lambda = null, enough = 0, step = 0, goal = 0, playing = false, last = 0, dragged = false, asking = find(".ask") !== null
 
   const number = (value, digits) => inLanguage(value.toLocaleString("en-US", { maximumFractionDigits: digits })).replace(/^-0$/, "0").replace("-", "−")
   const range = () => Math.max(...curve.heights) - Math.min(...curve.heights)
@@ -91,13 +91,13 @@ const playCurve = (page, { problem, names, lambda: usual = 0.9 }, solver, first 
 
   const draw = () => {
     const whole = Math.floor(step), rest = step - whole
-    const shown = found.map((path) => Math.min(whole, path.length - 1))
-    const lowest = (t) => Math.min(...found.map((path) => path[Math.min(t, path.length - 1)].bound))
+    const shown = solved.map((path) => Math.min(whole, path.length - 1))
+    const lowest = (t) => Math.min(...solved.map((path) => path[Math.min(t, path.length - 1)].bound))
     const top = Math.max(...curve.heights), deepest = Math.min(...curve.heights) - DEEPEST * range()
     const risen = Math.max(rest - MOVES, 0) / (1 - MOVES)  // once the points are where they go
     const floor = Math.max(lowest(whole) + risen * (lowest(whole + 1) - lowest(whole)), deepest)
     const free = (value) => FOOT - (value - floor) / (top - floor) * (FOOT - TOP), up = (value) => free(Math.max(value, floor))
-    panels.forEach((panel, k) => drawPanel(panel, found[k], shown[k], shown[k] === found[k].length - 1 ? 0 : rest, up, free))
+    panels.forEach((panel, k) => drawPanel(panel, solved[k], shown[k], shown[k] === solved[k].length - 1 ? 0 : rest, up, free))
   }
   const drawPanel = ({ key, ground, inside, over, handle, hint, words, level }, path, t, rest, up, free) => {
     const here = path[t], next = path[t + 1], line = (share, value) => [across(share), up(value)]
@@ -141,7 +141,7 @@ const playCurve = (page, { problem, names, lambda: usual = 0.9 }, solver, first 
     handle.setAttribute("aria-valuenow", Math.round(100 * state.start))
     handle.setAttribute("aria-valuetext", where(state.start))
     hint.style.display = dragged ? "none" : ""
-    if (rest === 0) words.textContent = said(key, path, t)
+    if (rest === 0) words.textContent = sentence(key, path, t)
   }
   const writeLabels = (layer, labels, { best, bound }) => {  // spread, so that none lies over another
     const size = parseFloat(getComputedStyle(page).getPropertyValue("--mk-label")) || 15
@@ -172,10 +172,10 @@ const playCurve = (page, { problem, names, lambda: usual = 0.9 }, solver, first 
   }
   // After how many steps the curve was where the cuts had promised, and the bound where it was: λ of the gap is left.
   const onTheCuts = (path) => path.slice(1).filter(({ best, bound }, k) => Math.abs(best - bound - lambda * (path[k].best - path[k].bound)) <= 1e-6 * range()).length
-  const said = (key, path, k) => {
+  const sentence = (key, path, k) => {
     const here = path[k], next = path[k + 1], goes = next && where(next.share)
     if (!next) {
-      const spared = key === "level" ? onTheCuts(path) : 0, silp = found[0].length - 1
+      const spared = key === "level" ? onTheCuts(path) : 0, silp = solved[0].length - 1
       const why = 2 * spared > k && silp < k
         ? tr("In {n} steps the curve lay on the cuts, but Level stops at its level: each left {part} % of the gap. SILP goes to the bound: {silp} steps.", { n: spared, part: number(100 * lambda, 0), silp })
         : tr("The best height found is {best}, and the curve is nowhere below {bound}.", { best: told(here.best), bound: told(here.bound) })
@@ -190,7 +190,7 @@ const playCurve = (page, { problem, names, lambda: usual = 0.9 }, solver, first 
 
   // -- steps
 
-  const longest = () => Math.max(...found.map((path) => path.length)) - 1
+  const longest = () => Math.max(...solved.map((path) => path.length)) - 1
   const [back, forth, play] = [".back", ".forth", ".play"].map(find)
   const show = () => {
     draw()
@@ -199,7 +199,7 @@ const playCurve = (page, { problem, names, lambda: usual = 0.9 }, solver, first 
     play.textContent = playing ? tr("Pause") : tr("Play")
   }
   const go = (to) => {
-    if (!found) return
+    if (!solved) return
     const still = STILL.matches || to < goal
     tell()
     goal = Math.min(Math.max(to, 0), longest())
@@ -224,7 +224,7 @@ const playCurve = (page, { problem, names, lambda: usual = 0.9 }, solver, first 
   }
   const ask = newestFirst(solvingText(solver, problem, solveCurve), (answer) => {
     if (answer.name !== state.name) return
-    ;({ curve, found, lambda, enough } = answer)  // its steps are those of its own λ: the hand may be elsewhere by now
+    ;({ curve, solved, lambda, enough } = answer)  // its steps are those of its own λ: the hand may be elsewhere by now
     goal = Math.min(goal, longest())
     if (step > goal || dragged) step = goal
     show()
@@ -240,7 +240,7 @@ const playCurve = (page, { problem, names, lambda: usual = 0.9 }, solver, first 
 
   const choices = [...page.querySelectorAll("[data-curve]")], guesses = [...page.querySelectorAll("[data-guess]")]
   const tell = (words = "") => {  // the picture gives the answer away once it moves
-    if (!asking || !found) return
+    if (!asking || !solved) return
     asking = false
     find(".told").textContent = words
     for (const guess of guesses) guess.disabled = true
@@ -259,7 +259,7 @@ const playCurve = (page, { problem, names, lambda: usual = 0.9 }, solver, first 
   for (const choice of choices) choice.addEventListener("click", () => choose(choice.dataset.curve))
   for (const guess of guesses) guess.addEventListener("click", () => {
     guess.setAttribute("aria-pressed", true)
-    tell(tr("You said {guess}. It was {right}, the lowest point of the only cut.", { guess: guess.textContent, right: where(found[0][1].share) }))
+    tell(tr("You said {guess}. It was {right}, the lowest point of the only cut.", { guess: guess.textContent, right: where(solved[0][1].share) }))
     show()
   })
   back.addEventListener("click", () => go(goal - 1))

@@ -177,10 +177,10 @@ const playTriangle = (figure, { runs, kernels, paths, best, heights, problem, re
       solve(start, turn)
     },
   })
-  const solve = solvedPaths({ solver, problem, runs }, ({ about, found }) => {
+  const solve = solvedPaths({ solver, problem, runs }, ({ about, solved }) => {
     if (about !== turn) return  // they begin where the handle was before
-    const solved = Object.fromEntries(runs.map(({ key }) => [key, found[key].map(({ weights }) => weights)]))
-    now = { ...now, paths: solved, words: toldPaths(runs, found), recorded: "" }
+    const paths = Object.fromEntries(runs.map(({ key }) => [key, solved[key].map(({ weights }) => weights)]))
+    now = { ...now, paths, words: toldPaths(runs, solved), recorded: "" }
     step = longest()
     show()
     performance.mark("mklviz-paths-drawn")

@@ -60,7 +60,7 @@ addEventListener("keydown", (event) => {
 }, true)
 if (key) press()
 
-// a file that is dropped where nobody else takes it is a table of one's own; the browser would leave the page for it
+// a file that is dropped where nothing else takes it is a table of one's own; the browser would leave the page for it
 const open = () => {
   front.setAttribute("aria-busy", "true")
   tell()
