@@ -14,12 +14,11 @@ from itertools import compress, product
 from urllib.parse import quote
 
 from _cover import covered
-from _waits import soon
+from _waits import compile_nothing_ahead
 from tornado.netutil import bind_sockets
 from tornado.routing import PathMatches, Rule, RuleRouter
 
 import mklviz.server.serving as serving
-from mklviz.engine.warmup import WARMUP
 from mklviz.server.gate import COOKIE
 
 OWN, SESSION = ("mklviz", "panel", "panel_material_ui", "bokeh"), "bokeh_app_"
@@ -88,6 +87,7 @@ async def status(port: int, method: str, target: str, sent: str) -> str:
 
 async def main(code: str) -> None:
     """Serve, ask, and print."""
+    compile_nothing_ahead()
     listening = bind_sockets(0, "127.0.0.1")
     port = listening[0].getsockname()[1]
     server = serving.make_server("localhost", port, [], code, [])
@@ -96,8 +96,9 @@ async def main(code: str) -> None:
     rules = server._tornado.default_router.rules
     gates = [rule.target_kwargs["gate"] for rule in rules if "gate" in rule.target_kwargs]
     cookies = ["", f"Cookie: {COOKIE}={gates[0].token}\r\n"] if code else [""]
-    assert await status(port, "GET", "/explorer?page=explore", cookies[-1]) == "200"
-    await soon(lambda: not WARMUP.running, "the solvers to be compiled")  # all that a page needs is there from now on
+    assert (
+        await status(port, "GET", "/explorer?page=explore", cookies[-1]) == "200"
+    )  # all that a page needs is there from now on
     routes = sorted(set(patterns(rules)))
     before, answers, broken = set(sys.modules), Counter[str](), []
     every = list(product(targets(routes), METHODS, SENT, cookies))

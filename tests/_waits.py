@@ -5,11 +5,19 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-__all__ = ["PATIENCE", "Clock", "next_round", "soon", "wait_for", "wait_until_still"]
+__all__ = ["PATIENCE", "Clock", "compile_nothing_ahead", "next_round", "soon", "wait_for", "wait_until_still"]
 
 T = TypeVar("T")
 PATIENCE = 180.0  # seconds; a deadline against hanging for ever, on a machine that may be busy, and no measure of speed
 PAUSE = 0.005
+
+
+def compile_nothing_ahead() -> None:
+    """Let pages that are built in this process leave both cores to the tests, which compile what they need."""
+    from mklviz.engine.warmup import WARMUP
+
+    WARMUP._started.acquire(blocking=False)
+    WARMUP._done.set()
 
 
 def wait_for(

@@ -1,5 +1,6 @@
 """What the tests share."""
 
+import gc
 import logging
 import os
 import sys
@@ -13,14 +14,14 @@ from _browser import chromium, open_app, raced, server  # noqa: F401
 from _cover import leave_the_rest
 from _plugins import none_left_out, save  # noqa: F401
 from _stores import store  # noqa: F401
-from _waits import Clock
+from _waits import Clock, compile_nothing_ahead
 
 from mklviz.context import meter
 from mklviz.engine.scheduler import Scheduler
-from mklviz.engine.warmup import WARMUP
 
 _STORE = tempfile.TemporaryDirectory(prefix="mklviz-tests-", ignore_cleanup_errors=True)  # one for each worker
 os.environ["MKLVIZ_STORE"] = _STORE.name  # programs that tests start have it, too: none touches the user's own runs
+gc.disable()  # while modules are loaded, whose objects stay
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
@@ -29,11 +30,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     leave_the_rest(items)
 
 
+def pytest_collection_finish() -> None:
+    """Look for garbage among what the tests make, and not again and again among all that was loaded for them."""
+    gc.freeze()
+    gc.enable()
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _nothing_is_compiled_ahead() -> None:
-    """Let pages that tests build leave both cores to the tests, which compile what they need."""
-    WARMUP._started.acquire(blocking=False)
-    WARMUP._done.set()
+    compile_nothing_ahead()
 
 
 @pytest.fixture

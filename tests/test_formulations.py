@@ -29,7 +29,7 @@ EVERY_LOSS = [*LOSSES, *MULTICLASS]
 CONIC = 1e-6
 # what the methods need to be this exact where they do not see to it themselves
 EXACT = {"pgd": {"svm_tolerance": 1e-9}, "simplemkl": {"svm_tolerance": 1e-9}}
-STOCHASTIC = {"gap": 1e-4, "max_iter": 6000}  # epochs; the error falls like one over their number
+STOCHASTIC = {"gap": 1e-3, "max_iter": 1200}  # epochs; the error falls like one over their number
 
 
 def random_feasible(problem: mv.Problem, rng: np.random.Generator) -> np.ndarray:
@@ -116,9 +116,9 @@ def test_solvers_reach_the_conic_optimum(solver: str, loss: Loss, regularizer: R
     if solver == "pgd" and isinstance(regularizer, mv.Entropy):  # curvature without bound, where plain slopes crawl
         options["exact"] = True
     if stochastic and loss.multiclass:
-        options["max_iter"] = 20_000  # a step moves two classes: the gradients, squared, are twice as long
+        options["max_iter"] = 4000  # a step moves two classes: the gradients, squared, are twice as long
     trace = solve(posed, solver, **options)  # type: ignore[arg-type]
-    accuracy = 1e-3 if stochastic else 1e-5
+    accuracy = 5e-3 if stochastic else 1e-5
     off = (trace.objective.min() - best) / abs(best)
     assert -accuracy <= off
     assert off <= accuracy or not solver_classes()[solver].converges, trace.reason

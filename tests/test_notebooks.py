@@ -32,7 +32,7 @@ def done(name: str) -> tuple[Any, str]:
 
 
 # those of half a minute, whose cells run in every documentation, too
-LENGTHY = ("geometry", "large_banks")
+LENGTHY = ("geometry", "large_banks", "own_solver", "pipeline")
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.product] * (n in LENGTHY)) for n in NAMES])
@@ -54,12 +54,14 @@ def test_level_is_silp_at_one_end_of_its_slider() -> None:
     assert solves[0] > 3 * solves[1]
 
 
+@pytest.mark.product
 def test_a_solver_of_one_cell_races_and_says_what_it_cannot_do() -> None:
     document, printed = done("own_solver")
     assert "Race(finished: frank-wolfe, level, spg)" in str(document.cells)
     assert printed.startswith("Frank-Wolfe moves between the corners of the simplex")
 
 
+@pytest.mark.product
 def test_the_pipeline_learns_from_measurements_and_categories() -> None:
     _, printed = done("pipeline")
     mixed, alike = (float(number) for number in re.findall(r"^accuracy ([\d.]+)$", printed, re.MULTILINE))

@@ -226,17 +226,20 @@ def test_a_file_of_runs_is_kept_and_opens_and_another_is_refused() -> None:
     assert len(open_store().runs()) == 2
 
 
-def test_a_file_saved_in_python_changes_the_page_only_with_the_lock_of_its_document(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+class Served(Document):
+    """A document that a server shows."""
+
+    session_context: Any = object()
+
+
+def test_a_file_saved_in_python_changes_the_page_only_with_the_lock_of_its_document(tmp_path: Path) -> None:
     dashboard, tab = at_the_tab(0)
     trace = raced().traces["spg"].snapshot()
     trace.recipe = ""  # as of a problem that was made in Python
     trace.save(tmp_path / "solve.mklrun.npz")
     content = (tmp_path / "solve.mklrun.npz").read_bytes()
-    monkeypatch.setattr(Document, "session_context", object())  # as of a page that a server shows
     for file, seen in ((b"nothing", "is not a file of runs"), (content, "")):
-        document = Document()
+        document = Served()
         with set_curdoc(document):
             asyncio.run(tab.receive(file, "solve.mklrun.npz", len(file)))
         assert dashboard.opened == []

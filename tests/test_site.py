@@ -1,7 +1,9 @@
 """The documentation: what every plug-in needs there, that its examples run, and that the site is built from it."""
 
+import ast
 import importlib
 import inspect
+import json
 import os
 import posixpath
 import pydoc
@@ -10,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -21,6 +24,9 @@ import mklviz as mv
 from mklviz.engine import solver_classes
 from mklviz.kernels import kernel_families
 from mklviz.problem import loss_families, regularizer_families
+from mklviz.record.bundle import FOLDER, recording
+from mklviz.reproduce.recorded import claim_races
+from mklviz.views.export.gallery import LABORATORIES
 
 Maker = Callable[[str], Any]
 ROOT = Path(__file__).resolve().parents[1]
@@ -347,6 +353,56 @@ def test_the_site_is_built_and_nothing_is_left_to_be_made(site: Path) -> None:
         assert len(shown) == 2  # light and dark
         for picture in shown:
             assert (site / picture).read_text(encoding="utf-8").startswith("<svg")
+
+
+def printed(page: Path) -> list[str]:
+    """Return what the first block of Python of a page of the site prints, line by line."""
+    (text, *_) = re.findall(r'<div class="highlight-text .*?<pre>(.*?)</pre>', page.read_text("utf-8"), re.DOTALL)
+    return unescape(re.sub("<[^>]*>", "", text)).splitlines()
+
+
+@pytest.mark.full
+def test_the_other_formulations_print_what_they_promise(site: Path) -> None:
+    accuracy, reason, parameters, *active = printed(site / "formulations.html")
+    assert float(accuracy.split()[-1]) > 0.9  # three classes that are almost linearly separable
+    assert reason.startswith("The projected gradient, ")
+    weights = ast.literal_eval(parameters)
+    assert next(iter(weights)) == "constant"
+    assert len(weights) == 5
+    assert min(weights.values()) >= 0.0 < max(weights.values())
+    counts = [int(count) for count in re.findall(r"\d+", " ".join(active))]
+    assert len(counts) == 20
+    assert counts[0] <= 1 < counts[-1]  # no kernel at lambda_max, several at a thousandth of it
+
+
+@pytest.mark.full
+def test_the_estimators_print_what_they_promise(site: Path) -> None:
+    accuracy, chosen = printed(site / "howto" / "scikit-learn.html")
+    assert float(accuracy.split()[-1]) > 0.58  # the share of the larger class
+    _, C, weights = chosen.split(" ", 2)
+    assert float(C) in (1.0, 10.0, 100.0)
+    assert sum(ast.literal_eval(weights).values()) == pytest.approx(1.0, abs=0.05)  # rounded to two digits
+
+
+@pytest.mark.full
+def test_the_index_of_the_gallery_leads_to_a_page_of_every_recorded_lesson(site: Path) -> None:
+    files = {path.stem: path.read_text("utf-8") for path in (site / "pages").glob("*.html")}
+    index = files.pop("index")
+    assert sorted(re.findall(r'href="([^"]+)"', index)) == sorted(f"{name}.html" for name in files)
+    claims = {race.name.replace("/", "-"): race for race in claim_races()}
+    recorded = {path.stem: recording(path.stem) for path in FOLDER.glob("*.zip")}
+    recorded |= {name: race.traces for name, race in claims.items()}
+    others = {"playground", "one-curve", *(name for name, *_ in LABORATORIES)}
+    assert set(files) == {*others, *recorded}
+    for name, page in files.items():
+        assert 'href="index.html"' in page
+        assert not re.search(r'(?:src|href)="(?!index\.html|data:)', page)  # nothing else is loaded, or led to
+        if name not in others:
+            (told,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+            assert {run["key"] for run in json.loads(told).get("runs", ())} == set(recorded[name])
+        for answer in claims[name].answers if name in claims else ():
+            assert escape(answer.claim.sentence) in page
+            assert f"</i>{answer.verdict}</span> {answer.claim.place}" in page
 
 
 @pytest.mark.full

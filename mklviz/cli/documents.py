@@ -122,7 +122,7 @@ def _claims() -> dict[str, Any]:
 
 
 def _statements() -> dict[str, Any]:
-    from mklviz.reproduce.statements import how_many_text, stated_answers
+    from mklviz.reproduce.recorded import how_many_text, stated_answers
 
     keys = {key: key for key in ("paper", "place", "sentence", "verdict")} | {"claims": "names", "obstacle": "obstacle"}
     entries = [{key: getattr(each, name) for key, name in keys.items()} for each in stated_answers()]

@@ -8,7 +8,7 @@ for answer in reproduce([load_claim("level-table-2-silp")], open_store(), quick=
 """
 
 from mklviz.reproduce.answering import ClaimAnswer, ClaimRow, answer_stored, reproduce
-from mklviz.reproduce.claim import PaperClaim
+from mklviz.reproduce.claim import Alike, AtLeast, MoreThan, PaperClaim, VerdictRule, Within
 from mklviz.reproduce.estimates import BetweenSettings, Estimate, Mean, MeanDifference, Quantity, Ratio
 from mklviz.reproduce.quantities import (
     DigitsPerStep,
@@ -20,7 +20,6 @@ from mklviz.reproduce.quantities import (
     RatioAcross,
     WholePath,
 )
-from mklviz.reproduce.verdicts import Alike, AtLeast, MoreThan, VerdictRule, Within
 
 __all__ = [
     "Alike",

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from mklviz.record.store import Store
-from mklviz.reproduce.claim import PaperClaim
+from mklviz.reproduce.claim import DOES_NOT, PARTLY, REPRODUCES, UNKNOWN, UNTESTABLE, PaperClaim, together
 from mklviz.reproduce.estimates import ALL_DATA, Estimate, Quantity
-from mklviz.reproduce.verdicts import DOES_NOT, PARTLY, REPRODUCES, UNKNOWN, UNTESTABLE, together
 from mklviz.sweeps import Processes, Sweep, SweepRun, SweepTable
 from mklviz.sweeps.running import follow, tell_not_kept
 

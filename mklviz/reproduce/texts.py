@@ -6,9 +6,8 @@ import math
 
 from mklviz.numbers import counted
 from mklviz.reproduce.answering import ClaimAnswer, ClaimRow, contrary_rows
-from mklviz.reproduce.claim import PaperClaim
+from mklviz.reproduce.claim import DOES_NOT, PARTLY, REPRODUCES, UNKNOWN, UNTESTABLE, PaperClaim
 from mklviz.reproduce.estimates import ALL_DATA, Estimate, Ratio
-from mklviz.reproduce.verdicts import DOES_NOT, PARTLY, REPRODUCES, UNKNOWN, UNTESTABLE
 
 COLUMNS = ("on", "paper", "ours, by its rule", "ours, certified", "verdict")
 NONE = "–"

@@ -21,9 +21,8 @@ from mklviz.engine.race import entered
 from mklviz.errors import MklvizError, ProblemError, SolverError
 from mklviz.quoting import hint
 from mklviz.recipe import Recipe
-from mklviz.scenarios._computed import COMPUTED
 from mklviz.scenarios._expression import Expression, Sentences
-from mklviz.scenarios._quantities import FUNCTIONS
+from mklviz.scenarios._quantities import COMPUTED, FUNCTIONS
 from mklviz.scenarios._scenario import GROUPS, PACES, PICTURES, Answer, Outcome, Question, Scenario
 
 __all__ = ["read_lesson", "recording_beside", "solved"]

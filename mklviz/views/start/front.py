@@ -20,9 +20,8 @@ from mklviz.numbers import counted
 from mklviz.record import Trace
 from mklviz.record.bundle import recorded_evidence, recording
 from mklviz.reproduce import ClaimAnswer
-from mklviz.reproduce.recorded import answers_by_paper
-from mklviz.reproduce.statements import how_many_text
-from mklviz.reproduce.verdicts import VERDICTS
+from mklviz.reproduce.claim import VERDICTS
+from mklviz.reproduce.recorded import answers_by_paper, how_many_text
 from mklviz.scenarios import Scenario, lessons, load_scenario
 from mklviz.views.explorer.page import CURVE, HEADER_SCRIPT, LESSONS, SECTIONS, address_of
 from mklviz.views.geometry.map_chart import LOW_AND_HIGH
