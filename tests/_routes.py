@@ -96,9 +96,8 @@ async def main(code: str) -> None:
     rules = server._tornado.default_router.rules
     gates = [rule.target_kwargs["gate"] for rule in rules if "gate" in rule.target_kwargs]
     cookies = ["", f"Cookie: {COOKIE}={gates[0].token}\r\n"] if code else [""]
-    assert (
-        await status(port, "GET", "/explorer?page=explore", cookies[-1]) == "200"
-    )  # all that a page needs is there from now on
+    # all that a page needs is there from now on
+    assert await status(port, "GET", "/explorer?page=explore", cookies[-1]) == "200"
     routes = sorted(set(patterns(rules)))
     before, answers, broken = set(sys.modules), Counter[str](), []
     every = list(product(targets(routes), METHODS, SENT, cookies))
