@@ -12,8 +12,7 @@ from _problems import blobs
 from mklviz.context import interruptible
 from mklviz.engine import available_solvers, solve
 from mklviz.errors import BankTooLarge, Interrupted, KernelError
-from mklviz.inner import factors as inner_factors
-from mklviz.inner import smooth
+from mklviz.inner import smooth, sweeps
 from mklviz.kernels import Gaussian, NystromBank
 from mklviz.kernels.storage import disk, passes
 from mklviz.problem import Hinge, Logistic, Loss, LpBall, Problem, Simplex, Squared
@@ -27,7 +26,7 @@ SIZE = 4 * N * 12 * LANDMARKS  # bytes of the factors in single precision
 @pytest.fixture(autouse=True)
 def _tiny_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read a few dozen samples at a time, so that a small table has many chunks."""
-    for module in (passes, inner_factors):
+    for module in (passes, sweeps):
         monkeypatch.setattr(module, "PIECE", 40 * 12 * LANDMARKS)
     monkeypatch.setattr(disk, "ROWS", 64)
 
