@@ -101,6 +101,7 @@ METHODS: dict[Access, dict[type[Loss], Callable[[Any, Array], Inner]]] = {
     },
     "factors": {
         Hinge: BoxFactors,
+        OneClass: BoxFactors,
         Logistic: LogisticFactors,
         Squared: RidgeFactors,
         OneAgainstAllHinge: lambda loss, y: OneAgainstAllInner(loss, y, BoxFactors),
