@@ -25,7 +25,6 @@ from mklviz.inner.conjugates import balanced
 from mklviz.inner.rows import RowsInner
 from mklviz.inner.svm import BoxInner
 from mklviz.kernels import Nystrom
-from mklviz.kernels.storage import passes
 from mklviz.problem import (
     EpsilonInsensitive,
     Hinge,
@@ -325,36 +324,6 @@ def test_a_warm_solve_ends_where_a_cold_one_does_from_any_start(loss: Loss) -> N
     cold.solve((Z, other), 1e-8, True)
     loss.check_dual(loss.dual_from_signed(cold.signed, Y), Y)
     assert warm.value == pytest.approx(cold.value, rel=1e-7)
-
-
-@pytest.mark.parametrize("ordered", [False, True])
-@pytest.mark.parametrize("rows", [3, 11, 50, SAMPLES])
-def test_chunks_that_are_stepped_in_at_once_gain_what_they_say_and_never_lose(
-    rows: int, ordered: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also where chunks have nothing in common, as where samples are sorted by class."""
-    monkeypatch.setattr(passes, "PIECE", rows * R)
-    order = np.argsort(Y, kind="stable") if ordered else np.arange(SAMPLES)
-    table, y, runs = np.ascontiguousarray(Z.T[order]), Y[order], passes.runs_of(W)
-    variables = sweeps.Variables(
-        y, np.minimum(5.0 * y, 0.0), np.maximum(5.0 * y, 0.0), sweeps.diagonal(table, W, runs), np.zeros(SAMPLES)
-    )
-    rho, offset, beta, rng = 0.3, 0.1, variables.beta, np.random.default_rng(0)
-
-    def value() -> float:
-        total = float(beta.sum())
-        return float(y @ beta) - 0.5 * float(W @ (beta @ table) ** 2) - offset * total - 0.5 * rho * total**2
-
-    stepping = sweeps.Sweeps(table, (W, runs), variables, np.zeros(R), rho, offset, 0.0)
-    for _ in range(5):
-        before = value()
-        gain = stepping.sweep(np.arange(1, SAMPLES), rng)
-        assert gain > 0.0
-        assert value() - before == pytest.approx(gain, abs=1e-12 * abs(value()))
-        assert stepping.bias == pytest.approx(offset + rho * beta.sum())
-    assert beta[0] == 0.0
-    assert (variables.low <= beta).all()
-    assert (beta <= variables.high).all()
 
 
 def test_losses_without_a_method_on_factors_are_refused_with_a_sentence() -> None:

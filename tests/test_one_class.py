@@ -11,7 +11,6 @@ import mklviz as mv
 from mklviz.engine import available_solvers
 from mklviz.errors import ProblemError
 from mklviz.kernels import Bank
-from mklviz.kernels.storage import passes
 from mklviz.problem import OneClass, Problem, Regularizer, Simplex
 from mklviz.recipe import Recipe
 
@@ -99,13 +98,10 @@ def test_kernels_may_come_row_by_row() -> None:
 
 
 @pytest.mark.parametrize("C", [1.0, 1e-3, 1e4])
-@pytest.mark.parametrize("rows", [None, 7])
-def test_kernels_may_come_by_factors(C: float, rows: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At the weights learned it is LIBSVM's and the dense kernel's, in one chunk or in several at once."""
+def test_kernels_may_come_by_factors(C: float) -> None:
+    """At the weights learned it is LIBSVM's, and the optimum that of the dense kernels."""
     families = [mv.Gaussian(widths=(0.3, 1.0), on="all+each")]
     bank = mv.NystromBank.build(points(3), families, landmarks=15)
-    if rows is not None:
-        monkeypatch.setattr(passes, "PIECE", rows * bank.factors(np.ones(6))[0].shape[0])
     loss = OneClass(C, 0.2)
     problem = Problem(bank, np.ones(N), loss)
     best = mv.solve(problem, "spg", gap=1e-7, max_iter=500).best

@@ -18,7 +18,7 @@ from mklviz.context import checkpoint
 from mklviz.inner.blocked import cholesky
 from mklviz.inner.conjugates import summing
 from mklviz.inner.svm import box_of, violation_unit
-from mklviz.inner.sweeps import Sweeps, Variables, diagonal
+from mklviz.inner.sweeps import DualVariables, Sweeps, diagonal
 from mklviz.kernels.storage.disk import release
 from mklviz.kernels.storage.passes import Factors, decisions, projections, runs_of
 from mklviz.problem import Loss
@@ -120,7 +120,7 @@ class BoxFactors:
             free = np.flatnonzero((beta > self._low) & (beta < self._high))
             if len(free):
                 u = self._settle(free, beta, u, f)
-            columns, variables = (model.w, model.runs), Variables(self._linear, self._low, self._high, q, beta)
+            columns, variables = (model.w, model.runs), DualVariables(self._linear, self._low, self._high, q, beta)
             sweeps = Sweeps(model.rows, columns, variables, model.w * u, rho, bias, float(beta.sum()) - self._sum)
             bias = self._swept(sweeps, near, enough)
         self._start, self._offset = self.signed, 0.0 if bias is None else bias

@@ -104,7 +104,7 @@ def _squared(w: Array, runs: Integers, rows: Factors) -> Array:
     return q
 
 
-class Variables(NamedTuple):
+class DualVariables(NamedTuple):
     """Some variables: linear terms p, bounds, diagonal of K, and beta; (n,) each."""
 
     linear: Array
@@ -117,7 +117,7 @@ class Variables(NamedTuple):
 def swept(
     rows: Factors,
     order: Indices,
-    variables: Variables,
+    variables: DualVariables,
     rho: float,
     columns: tuple[Array, Integers],
     where: tuple[Array, Array],
@@ -145,7 +145,7 @@ class Sweeps:
         self,
         rows: Factors,
         columns: tuple[Array, Integers],
-        variables: Variables,
+        variables: DualVariables,
         g: Array,
         rho: float,
         bias: float,
@@ -190,7 +190,7 @@ class Sweeps:
         for start, mine in chunks:
             order = _shuffled(mine, rng)
             asked.append((order, self._g))
-            some = Variables(*(one[order] for one in self._all))
+            some = DualVariables(*(one[order] for one in self._all))
             some = some._replace(diagonal=together * some.diagonal)
             state = np.array([self._offset, self._excess / together, 0.0])
             yield start, (order - start, some, rho, (together * w, runs), (self._g, state), length)
@@ -203,7 +203,7 @@ class Sweeps:
         slope = float(self._all.linear[order] @ move) - float(self._g @ change_u) - self.bias * total
         bend = float(change @ change_u) + self._rho * total**2
         share = min(max(slope / max(bend, 1e-300), 0.0), 1.0)
-        mine[order] += share * move
+        mine[order] = beta if share == 1.0 else mine[order] + share * move  # on its bounds, not beside them
         self._g = self._g + share * change
         self._excess += share * total
         self._gain += share * (slope - 0.5 * share * bend)
