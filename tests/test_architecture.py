@@ -459,7 +459,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (554, 3),
     "mklviz/views/tabs": (2382, 12),
     "solvers": (6179, 28),
-    "tests": (49921, 205),
+    "tests": (49920, 205),
 }
 
 

@@ -20,8 +20,7 @@ from mklviz.problem import Hinge, Logistic, Loss, LpBall, OneClass, Problem, Sim
 N, FEATURES, LANDMARKS = 300, 3, 12
 X, Y = blobs(N, noise=0.3, features=FEATURES)
 FAMILIES = [Gaussian(widths=(0.5, 1.0, 4.0), on="all+each")]
-COLUMNS = 12 * LANDMARKS
-SIZE = 4 * N * COLUMNS  # bytes of the factors in single precision
+SIZE = 4 * N * 12 * LANDMARKS  # bytes of the factors in single precision
 
 
 @pytest.fixture(autouse=True)
@@ -78,7 +77,7 @@ def test_chunks_that_are_stepped_in_at_once_gain_what_they_say_and_never_lose(or
         total = float(beta.sum())
         return float(y @ beta) - 0.5 * float(w @ (beta @ table) ** 2) - offset * total - 0.5 * rho * total**2
 
-    stepping = sweeps.Sweeps(table, (w, runs), variables, np.zeros(COLUMNS), rho, offset, 0.0)
+    stepping = sweeps.Sweeps(table, (w, runs), variables, np.zeros(len(w)), rho, offset, 0.0)
     for _ in range(5):
         before = value()
         gain = stepping.sweep(np.arange(1, N), rng)
