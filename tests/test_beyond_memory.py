@@ -12,11 +12,10 @@ from _problems import blobs
 from mklviz.context import interruptible
 from mklviz.engine import available_solvers, solve
 from mklviz.errors import BankTooLarge, Interrupted, KernelError
-from mklviz.inner import factors as inner_factors
-from mklviz.inner import smooth
+from mklviz.inner import smooth, sweeps
 from mklviz.kernels import Gaussian, NystromBank
 from mklviz.kernels.storage import disk, passes
-from mklviz.problem import Hinge, Logistic, Loss, LpBall, Problem, Simplex, Squared
+from mklviz.problem import Hinge, Logistic, Loss, LpBall, OneClass, Problem, Simplex, Squared
 
 N, FEATURES, LANDMARKS = 300, 3, 12
 X, Y = blobs(N, noise=0.3, features=FEATURES)
@@ -27,7 +26,7 @@ SIZE = 4 * N * 12 * LANDMARKS  # bytes of the factors in single precision
 @pytest.fixture(autouse=True)
 def _tiny_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read a few dozen samples at a time, so that a small table has many chunks."""
-    for module in (passes, inner_factors):
+    for module in (passes, sweeps):
         monkeypatch.setattr(module, "PIECE", 40 * 12 * LANDMARKS)
     monkeypatch.setattr(disk, "ROWS", 64)
 
@@ -49,7 +48,10 @@ def test_factors_too_large_for_memory_stand_on_disk_and_are_the_same() -> None:
     assert "disk" not in inside.backend
 
 
-@pytest.mark.parametrize("loss", [Hinge(3.0), Logistic(3.0), Squared(3.0)], ids=lambda loss: type(loss).__name__)
+LOSSES = [Hinge(3.0), OneClass(3.0, 0.2), Logistic(3.0), Squared(3.0)]
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
 @pytest.mark.parametrize("solver", ["spg", "level", "closed-form", "newton"])
 def test_chunk_by_chunk_every_solver_finds_the_optimum_that_it_finds_in_memory(loss: Loss, solver: str) -> None:
     regularizer = LpBall(2.0) if solver == "closed-form" else Simplex()
@@ -60,6 +62,31 @@ def test_chunk_by_chunk_every_solver_finds_the_optimum_that_it_finds_in_memory(l
     assert second.gap[-1] <= 1e-6
     np.testing.assert_array_equal(second.objective, first.objective)  # bit for bit: where a number stands changes none
     assert inside.objective(second.best.weights, second.best.dual) == pytest.approx(second.best.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_chunks_that_are_stepped_in_at_once_gain_what_they_say_and_never_lose(ordered: bool) -> None:
+    """Also where chunks have nothing in common, as where samples are sorted by class."""
+    columns, w = bank(X[np.argsort(Y, kind="stable")] if ordered else X).factors(np.linspace(0.0, 1.0, 12))
+    table, y, runs = columns.T, np.sort(Y) if ordered else Y, passes.runs_of(w)
+    box, beta = (np.minimum(5.0 * y, 0.0), np.maximum(5.0 * y, 0.0)), np.zeros(N)
+    variables = sweeps.DualVariables(y, *box, sweeps.diagonal(table, w, runs), beta)
+    rho, offset, rng = 0.3, 0.1, np.random.default_rng(0)
+
+    def value() -> float:
+        total = float(beta.sum())
+        return float(y @ beta) - 0.5 * float(w @ (beta @ table) ** 2) - offset * total - 0.5 * rho * total**2
+
+    stepping = sweeps.Sweeps(table, (w, runs), variables, np.zeros(len(w)), rho, offset, 0.0)
+    for _ in range(5):
+        before = value()
+        gain = stepping.sweep(np.arange(1, N), rng)
+        assert gain > 0.0
+        assert value() - before == pytest.approx(gain, rel=1e-9)
+        assert stepping.bias == pytest.approx(offset + rho * beta.sum())
+    assert beta[0] == 0.0
+    assert (box[0] <= beta).all()
+    assert (beta <= box[1]).all()
 
 
 def test_the_svm_on_disk_is_the_one_of_liblinear_on_the_features() -> None:

@@ -16,7 +16,7 @@ from scipy.linalg import LinAlgError, cho_solve
 import mklviz as mv
 from mklviz.context import interruptible
 from mklviz.errors import Interrupted, KernelError, UnsupportedProblem
-from mklviz.inner import Inner, choice, factors, register_inner
+from mklviz.inner import Inner, choice, factors, register_inner, sweeps
 from mklviz.inner import blocked as _blocked
 from mklviz.inner import matrix_game as _matrix_game
 from mklviz.inner.blocked import cholesky, scaled_copy
@@ -355,7 +355,7 @@ class Count:
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.steps = self.looks = 0
-        swept, measure = factors.swept, factors.HingeFactors._measure
+        swept, measure = sweeps.swept, factors.BoxFactors._measure
 
         def counted_steps(rows, order, *rest):  # type: ignore[no-untyped-def]
             self.steps += len(order)
@@ -365,8 +365,8 @@ class Count:
             self.looks += 1
             return measure(inner, *rest)
 
-        patch.setattr(factors, "swept", counted_steps)
-        patch.setattr(factors.HingeFactors, "_measure", counted_look)
+        patch.setattr(sweeps, "swept", counted_steps)
+        patch.setattr(factors.BoxFactors, "_measure", counted_look)
 
 
 @pytest.mark.full

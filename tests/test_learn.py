@@ -613,8 +613,8 @@ def test_features_of_the_learned_kernel_serve_what_is_linear() -> None:
     assert len(weighed.get_feature_names_out()) == model[-1].n_features_in_
     found = GridSearchCV(model, {"mkltransformer__estimator__kernels": ["gauss:1", "poly:1"]}, cv=2).fit(X, y)
     assert found.best_score_ > 0.5
-    with pytest.raises(ValueError, match=r"No solver can follow this problem: .* not for the one-class loss"):
-        mv.MKLTransformer(mv.MKLOneClass(WORDS)).fit(X)
+    with pytest.raises(ValueError, match=r"No solver can follow this problem: .* not for the ε-insensitive loss"):
+        mv.MKLTransformer(mv.MKLRegressor(WORDS, loss="epsilon-insensitive")).fit(X, X[:, 0])
     with pytest.raises(KernelError, match="learns weights, not SVC"):
         mv.MKLTransformer(SVC()).fit(X, y)
     with pytest.raises(KernelError, match="Exact and precomputed kernels have no features"):
@@ -669,9 +669,10 @@ def test_pictures_take_estimators() -> None:
 @pytest.mark.usefixtures("fifty_exact")
 def test_many_samples_leave_kernels_exact_where_no_solver_follows_approximate_ones() -> None:
     X, _ = data()
-    model = mv.MKLOneClass("gauss:1").fit(X)
+    model = mv.MKLRegressor("gauss:1", loss="epsilon-insensitive").fit(X, X[:, 0])
     assert not model.notes_
-    np.testing.assert_array_equal(model.predict(X), mv.MKLOneClass("gauss:1", approximation=None).fit(X).predict(X))
+    exact = mv.MKLRegressor("gauss:1", loss="epsilon-insensitive", approximation=None).fit(X, X[:, 0])
+    np.testing.assert_array_equal(model.predict(X), exact.predict(X))
 
 
 def test_a_class_that_a_fold_lacks_is_learned_from_the_other_folds() -> None:

@@ -103,6 +103,33 @@ def test_kernels_may_come_row_by_row() -> None:
     assert found[0] == pytest.approx(found[1], rel=2e-4)
 
 
+@pytest.mark.parametrize("C", [1.0, 1e-3, 1e4])
+def test_kernels_may_come_by_factors(C: float) -> None:
+    """At the weights learned it is LIBSVM's, and the optimum that of the dense kernels."""
+    families = [mv.Gaussian(widths=(0.3, 1.0), on="all+each")]
+    bank = mv.NystromBank.build(points(3), families, landmarks=15)
+    loss = OneClass(C, 0.2)
+    problem = Problem(bank, np.ones(N), loss)
+    best = mv.solve(problem, "spg", gap=1e-7, max_iter=500).best
+    K = bank.combine(best.weights)
+    svm = OneClassSVM(kernel="precomputed", nu=0.2, tol=1e-10).fit(K)
+    a = svm.dual_coef_[0]
+    theirs = -0.5 * C**2 * a @ K[np.ix_(svm.support_, svm.support_)] @ a
+    assert best.objective == pytest.approx(theirs, rel=1e-6)
+    assert best.lower_bound <= best.objective <= best.lower_bound + 1e-6 * abs(theirs)
+    dense = mv.KernelBank.from_grams(kernels_of(bank))
+    best_of_dense = mv.solve(Problem(dense, np.ones(N), loss), "spg", gap=1e-7, max_iter=500).best
+    assert best.objective == pytest.approx(best_of_dense.objective, rel=1e-6)
+
+
+def test_an_estimator_of_many_samples_takes_factors() -> None:
+    X = points(3)
+    model = mv.MKLOneClass("gauss:1,2@all", nu=0.2, approximation=mv.Nystrom(landmarks=N)).fit(X)
+    exact = mv.MKLOneClass("gauss:1,2@all", nu=0.2, approximation=None).fit(X)
+    np.testing.assert_allclose(model.decision_function(X), exact.decision_function(X), atol=2e-2)
+    assert (model.predict(X) == -1).mean() <= 0.2 + 1e-9
+
+
 @pytest.mark.parametrize("nu", [0.0, -0.1, 1.1, float("nan"), "half"])
 def test_shares_that_are_none_are_refused(nu: object) -> None:
     with pytest.raises(ProblemError, match="nu, a share of the samples, must lie above 0"):

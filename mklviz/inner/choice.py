@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from mklviz.contract import Array
 from mklviz.errors import UnsupportedProblem
-from mklviz.inner.factors import HingeFactors
+from mklviz.inner.factors import BoxFactors
 from mklviz.inner.multiclass import MulticlassInner, OneAgainstAllInner
 from mklviz.inner.rows import RowsInner, Spare
 from mklviz.inner.smooth import LogisticFactors, LogisticInner, RidgeFactors, SquaredInner
@@ -75,7 +75,7 @@ class Inner(Protocol):
         any sample's, or of any class' machine.
 
         The violation is that of the worst sample. Of half a million samples with a large C there is always one that
-        violates its condition, long after no bound of the run can tell. So the hinge loss on factors ends earlier where
+        violates its condition, long after no bound of the run can tell. So hinge losses on factors end earlier where
         the inner problem's duality gap is at most a tenth of `tol`, relative to its value; `violation` stays true.
 
         A `tol` below what rounding lets anyone see, some 2 eps (1 + max K_ii sum |beta|) for the box-constrained
@@ -100,10 +100,11 @@ METHODS: dict[Access, dict[type[Loss], Callable[[Any, Array], Inner]]] = {
         OneAgainstAllHinge: lambda loss, y: OneAgainstAllInner(loss, y, partial(RowsInner, spare=Spare())),
     },
     "factors": {
-        Hinge: HingeFactors,
+        Hinge: BoxFactors,
+        OneClass: BoxFactors,
         Logistic: LogisticFactors,
         Squared: RidgeFactors,
-        OneAgainstAllHinge: lambda loss, y: OneAgainstAllInner(loss, y, HingeFactors),
+        OneAgainstAllHinge: lambda loss, y: OneAgainstAllInner(loss, y, BoxFactors),
     },
 }
 """The methods for the inner problems of a loss, by how its kernels come."""

@@ -25,7 +25,8 @@ from mklviz.context import checkpoint
 from mklviz.errors import KernelError
 from mklviz.inner.blocked import Factor, cholesky, scaled_copy
 from mklviz.inner.conjugates import balanced
-from mklviz.inner.factors import PATIENCE, PIECE, FactorModel, Given
+from mklviz.inner.factors import PATIENCE, FactorModel, Given
+from mklviz.inner.sweeps import PIECE
 from mklviz.kernels.storage.passes import Factors, added, each, pieces
 from mklviz.lazy import Later
 from mklviz.problem import Logistic, Loss, Squared

@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from itertools import repeat
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,7 +23,7 @@ from mklviz.errors import KernelError
 from mklviz.kernels.storage.disk import is_dask
 from mklviz.kernels.storage.passes import Factors, chunk_length
 from mklviz.quoting import message_of
-from mklviz.typing import Array, Indices
+from mklviz.typing import Indices
 
 AHEAD = 64  # chunks that are asked for before the first of them has answered
 
@@ -82,14 +81,16 @@ class OnWorkers:
 
     def of_all(self, work: Callable[..., Result], *arguments: Any) -> Iterator[Result]:
         """Yield ``work(part, *arguments)`` of every part, in their order."""
-        return self._each(work, repeat(arguments))
+        return self._each(work, ((k, arguments) for k in range(len(self._parts))))
 
-    def _each(self, work: Callable[..., Result], arguments: Iterable[Sequence[Any]]) -> Iterator[Result]:
+    def _each(
+        self, work: Callable[..., Result], calls: Iterable[tuple[int, Sequence[Any]]], ahead: int = AHEAD
+    ) -> Iterator[Result]:
         waiting: deque[Any] = deque()
         try:
-            for k, given in zip(range(len(self._parts)), arguments, strict=False):
-                waiting.append(self._asked(k, work, *given))
-                if len(waiting) == AHEAD:
+            for k, arguments in calls:
+                waiting.append(self._asked(k, work, *arguments))
+                if len(waiting) == ahead:
                     yield self._answer(waiting.popleft())
             while waiting:
                 yield self._answer(waiting.popleft())
@@ -154,25 +155,21 @@ class ClusterFactors(OnWorkers):
         """Return the same in single precision; in double an array of all rows."""
         return self if np.dtype(dtype).itemsize == self.itemsize else self[np.arange(len(self))].astype(dtype)
 
-    def each(self, work: Callable[..., Result], *along: Array) -> Iterator[Result]:
-        """Yield ``work(rows, *parts)`` of every chunk, as `passes.each` does."""
-        starts = range(0, len(self), self._length)
-        return self._each(work, ([array[k : k + self._length] for array in along] for k in starts))
-
-    def at(self, start: int, work: Callable[..., Result], *arguments: Any) -> Result:
-        """Return ``work(rows, *arguments)`` of the chunk that begins with the sample `start`."""
-        return self._at(start // self._length, work, *arguments)
+    def in_turn(
+        self, work: Callable[..., Result], calls: Iterable[tuple[int, Sequence[Any]]], ahead: int | None
+    ) -> Iterator[Result]:
+        """Yield ``work(rows, *arguments)`` of the chunks that begin with some samples, as `passes.in_turn` does."""
+        return self._each(work, ((start // self._length, given) for start, given in calls), ahead or AHEAD)
 
     def __getitem__(self, index: Any) -> Factors:
         """Return some rows as an array; or ``np.ix_(rows, columns)`` of it."""
         asked, columns = (one.ravel() for one in index) if isinstance(index, tuple) else (index, slice(None))
         order = np.argsort(asked, kind="stable")
         which, back = asked[order], np.argsort(order)
-        parts = [np.empty((0, self.shape[1]), np.float32)[:, columns]]
-        for start in range(0, len(self), self._length):
-            some = which[slice(*np.searchsorted(which, (start, start + self._length)))] - start
-            if len(some):
-                parts.append(self.at(start, _taken, some, columns))
+        starts = range(0, len(self), self._length)
+        within = [which[slice(*np.searchsorted(which, (k, k + self._length)))] - k for k in starts]
+        asked_of = ((k, (some, columns)) for k, some in zip(starts, within, strict=True) if len(some))
+        parts = [np.empty((0, self.shape[1]), np.float32)[:, columns], *self.in_turn(_taken, asked_of, None)]
         return np.concatenate(parts)[back]
 
 

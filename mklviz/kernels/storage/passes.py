@@ -10,7 +10,8 @@ here, on disk, let go of one by one, or on the workers of a cluster.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -81,16 +82,31 @@ def each(Z: Factors, work: Callable[..., T], *along: Array) -> Iterator[T]:
 
     On a cluster `work` and what it takes and returns are sent: it must write into nothing that it takes.
     """
+    length = chunk_length(Z.shape[1])
+    starts = range(0, len(Z), length)
+    return in_turn(Z, work, ((start, [array[start : start + length] for array in along]) for start in starts))
+
+
+def in_turn(
+    Z: Factors, work: Callable[..., T], calls: Iterable[tuple[int, Sequence[Any]]], ahead: int | None = None
+) -> Iterator[T]:
+    """Yield ``work(rows, *arguments)`` for each of `calls`, (first sample of a chunk, arguments), in their order.
+
+    Up to `ahead` calls are under way at once; by default as many as suit the place. A call is taken once the answer
+    `ahead` calls before it has been dealt with, wherever chunks are: its arguments may be made from that.
+    """
     if not isinstance(Z, np.ndarray):
-        yield from Z.each(work, *along)
+        yield from Z.in_turn(work, calls, ahead)
         return
-    for start, stop in pieces(Z):
-        yield work(Z[start:stop], *(array[start:stop] for array in along))
-
-
-def at(Z: Factors, start: int, stop: int, work: Callable[..., T], *arguments: Any) -> T:
-    """Return ``work(rows, *arguments)`` for one chunk of the factors, as `each` does."""
-    return work(Z[start:stop], *arguments) if isinstance(Z, np.ndarray) else Z.at(start, work, *arguments)
+    waiting: deque[T] = deque()
+    for start, arguments in calls:
+        checkpoint()
+        stop = start + chunk_length(Z.shape[1])
+        waiting.append(work(Z[start:stop], *arguments))
+        if len(waiting) == (ahead or 1):
+            yield waiting.popleft()
+        release(Z[:stop])  # reading a page brings back those around it
+    yield from waiting
 
 
 def joined(Z: Factors, parts: Iterable[Array]) -> Array:

@@ -1,0 +1,215 @@
+"""Coordinate steps on the dual of a support vector machine whose kernel is K = Z diag(w) Z', with Z (n, R).
+
+    beta_i <- clip(beta_i + (p_i - f_i - b) / (K_ii + rho)),  f_i = Z_i'g,  g = w o Z'beta,  b = b_0 + rho (1'beta - S)
+
+Each step maximises exactly in one variable and costs one row of Z to read. The bias enters as an augmented Lagrangian:
+b_0 is moved in between, until 1'beta = S holds by itself.
+
+Up to s chunks of rows are stepped in at once: each starts from the g that all but the s - 1 before it have left. As
+those take much the same steps, a chunk counts its own s times, in g, in the bias and in the curvature. Of what it
+changes, delta, the best share is added,
+
+    t = clip((p'delta - f'delta - b 1'delta) / (delta'K delta + rho (1'delta)^2), 0, 1),
+
+so that the dual value never falls. Chunks, their order and s depend on the data only: any number of workers gives the
+same bits.
+
+References: Hsieh, Chang, Lin, Keerthi, Sundararajan, A dual coordinate descent method for large-scale linear SVM, ICML
+2008, algorithm 1; Ma, Smith, Jaggi, Jordan, Richtárik, Takáč, Adding vs. averaging in distributed primal-dual
+optimization, ICML 2015, whose sigma' is s.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mklviz.compiled import njit
+from mklviz.context import checkpoint
+from mklviz.kernels.storage.passes import Factors, chunk_length, each, in_turn, joined
+from mklviz.typing import Array, Indices, Integers
+
+BLOCK = 16  # samples that stand together are stepped in together: rows drawn singly come slowly from memory
+PIECE = 20_000_000  # entries of Z between two checkpoints
+TOGETHER = 4  # chunks that are stepped in at once
+
+FAST = {"nsz", "arcp", "contract", "reassoc", "afn"}
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _diagonal(Z: Factors, w: Array, runs: Integers, q: Array) -> None:
+    """q_i = sum over r of w_r Z_ir^2, the diagonal of K."""
+    for i in range(Z.shape[0]):
+        total = 0.0
+        for run in range(runs.shape[0]):
+            z, part = Z[i, runs[run, 0] : runs[run, 1]], w[runs[run, 0] : runs[run, 1]]
+            for r in range(z.shape[0]):
+                total += part[r] * z[r] * z[r]
+        q[i] = total
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _sweep(
+    Z: Factors,
+    order: Indices,
+    p: Array,
+    low: Array,
+    high: Array,
+    q: Array,
+    beta: Array,
+    rho: float,
+    w: Array,
+    runs: Integers,
+    g: Array,
+    state: Array,
+) -> None:
+    """Step once in the variables of the rows `order`, to which p, low, high, q and beta belong.
+
+    state holds b_0, 1'beta - S and what the dual objective gained.
+    """
+    offset, total, gain = state[0], state[1], state[2]
+    for k in range(order.shape[0]):
+        i = order[k]
+        f = offset + rho * total
+        for run in range(runs.shape[0]):
+            z, part = Z[i, runs[run, 0] : runs[run, 1]], g[runs[run, 0] : runs[run, 1]]
+            for r in range(z.shape[0]):
+                f += z[r] * part[r]
+        slope, bend = p[k] - f, q[k] + rho
+        change = min(max(beta[k] + slope / bend, low[k]), high[k]) - beta[k]
+        if change != 0.0:
+            beta[k] += change
+            total += change
+            gain += change * (slope - 0.5 * bend * change)
+            for run in range(runs.shape[0]):
+                first, last = runs[run, 0], runs[run, 1]
+                z, part, size = Z[i, first:last], g[first:last], w[first:last]
+                for r in range(z.shape[0]):
+                    part[r] += change * size[r] * z[r]
+    state[1], state[2] = total, gain
+
+
+def diagonal(Z: Factors, w: Array, runs: Integers) -> Array:
+    """Return the diagonal of ``Z diag(w) Z'``, (n,)."""
+    return joined(Z, each(Z, partial(_squared, w, runs)))
+
+
+def _squared(w: Array, runs: Integers, rows: Factors) -> Array:
+    q = np.empty(len(rows))
+    _diagonal(rows, w, runs, q)
+    return q
+
+
+class DualVariables(NamedTuple):
+    """Some variables: linear terms p, bounds, diagonal of K, and beta; (n,) each."""
+
+    linear: Array
+    low: Array
+    high: Array
+    diagonal: Array
+    beta: Array
+
+
+def swept(
+    rows: Factors,
+    order: Indices,
+    variables: DualVariables,
+    rho: float,
+    columns: tuple[Array, Integers],
+    where: tuple[Array, Array],
+    length: int,
+) -> tuple[Array, Array, Array]:
+    """Step once in the variables of the rows `order` of a chunk, and return beta, g and the state afterwards.
+
+    `columns`: w and its runs; `where`: g and the state before; `length`: rows between two checkpoints.
+    """
+    beta, g, state = (np.array(one) for one in (variables.beta, *where))  # a worker may be asked for it again
+    for start in range(0, len(order), length):
+        checkpoint()
+        some = slice(start, start + length)
+        _sweep(rows, order[some], *(one[some] for one in variables[:-1]), beta[some], rho, *columns, g, state)
+    return beta, g, state
+
+
+class Sweeps:
+    """Steps in many variables, beta, which changes in place.
+
+    `columns`: w and its runs; `g` (R,): w o Z'beta; `bias`: b_0; `excess`: 1'beta - S.
+    """
+
+    def __init__(
+        self,
+        rows: Factors,
+        columns: tuple[Array, Integers],
+        variables: DualVariables,
+        g: Array,
+        rho: float,
+        bias: float,
+        excess: float,
+    ) -> None:
+        self._rows, self._columns, self._all, self._rho, self._offset = rows, columns, variables, rho, bias
+        self._g, self._excess, self._gain = g, excess, 0.0
+        w = columns[0]
+        self._inverse = np.divide(1.0, w, out=np.zeros_like(w), where=w != 0.0)
+
+    @property
+    def bias(self) -> float:
+        """b."""
+        return float(self._offset + self._rho * self._excess)
+
+    def sweep(self, near: Indices, rng: np.random.Generator) -> float:
+        """Step once in each of the variables `near`, ascending, and return what the dual objective gained."""
+        starts = np.arange(0, len(self._rows), chunk_length(len(self._g)))
+        parts = np.split(near, np.searchsorted(near, starts[1:]))
+        chunks = [(start, mine) for start, mine in zip(starts.tolist(), parts, strict=True) if len(mine)]
+        together, asked = min(TOGETHER, len(chunks)), deque[tuple[Indices, Array]]()
+        self._gain = 0.0
+        for beta, g, state in in_turn(self._rows, swept, self._calls(chunks, together, asked, rng), together):
+            if together > 1:
+                self._add(*asked.popleft(), beta, g, together)
+            else:
+                order, _ = asked.popleft()
+                self._all.beta[order], self._g = beta, g
+                _, self._excess, self._gain = state.tolist()
+        return self._gain
+
+    def _calls(
+        self,
+        chunks: list[tuple[int, Indices]],
+        together: int,
+        asked: deque[tuple[Indices, Array]],
+        rng: np.random.Generator,
+    ) -> Iterator[tuple[int, tuple[Any, ...]]]:
+        """Yield what `swept` is asked for; `asked`: the variables of each chunk, and the g it starts from."""
+        (w, runs), rho = self._columns, together * self._rho
+        length = max(PIECE // max(len(w), 1), 1)
+        for start, mine in chunks:
+            order = _shuffled(mine, rng)
+            asked.append((order, self._g))
+            some = DualVariables(*(one[order] for one in self._all))
+            some = some._replace(diagonal=together * some.diagonal)
+            state = np.array([self._offset, self._excess / together, 0.0])
+            yield start, (order - start, some, rho, (together * w, runs), (self._g, state), length)
+
+    def _add(self, order: Indices, before: Array, beta: Array, g: Array, together: int) -> None:
+        """Add the best share of what a chunk changed, which began with g `before`, and then had beta and g."""
+        mine, change = self._all.beta, (g - before) / together
+        move = beta - mine[order]
+        total, change_u = float(move.sum()), self._inverse * change
+        slope = float(self._all.linear[order] @ move) - float(self._g @ change_u) - self.bias * total
+        bend = float(change @ change_u) + self._rho * total**2
+        share = min(max(slope / max(bend, 1e-300), 0.0), 1.0)
+        mine[order] = beta if share == 1.0 else mine[order] + share * move  # on its bounds, not beside them
+        self._g = self._g + share * change
+        self._excess += share * total
+        self._gain += share * (slope - 0.5 * share * bend)
+
+
+def _shuffled(samples: Indices, rng: np.random.Generator) -> Indices:
+    """Return the samples in blocks of neighbours, the blocks in random order."""
+    blocks = [samples[start : start + BLOCK] for start in range(0, len(samples), BLOCK)]
+    return np.concatenate([blocks[k] for k in rng.permutation(len(blocks))])
