@@ -154,7 +154,7 @@ class Sweeps:
         self._rows, self._columns, self._all, self._rho, self._offset = rows, columns, variables, rho, bias
         self._g, self._excess, self._gain = g, excess, 0.0
         w = columns[0]
-        self._inverse = np.divide(1.0, w, out=np.zeros_like(w), where=w != 0.0)
+        self._inverse = np.divide(1.0, w, out=np.zeros_like(w), where=w >= np.finfo(float).tiny)  # finite
 
     @property
     def bias(self) -> float:
