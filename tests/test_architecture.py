@@ -427,8 +427,8 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/cli": (2820, 14),
     "mklviz/context": (617, 5),
     "mklviz/engine": (3949, 15),
-    "mklviz/inner": (4093, 17),
-    "mklviz/kernels": (7716, 35),
+    "mklviz/inner": (4098, 17),
+    "mklviz/kernels": (7732, 35),
     "mklviz/learn": (2342, 14),
     "mklviz/plot": (41, 1),
     "mklviz/problem": (3714, 19),
@@ -459,7 +459,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (554, 3),
     "mklviz/views/tabs": (2382, 12),
     "solvers": (6297, 29),
-    "tests": (50019, 205),
+    "tests": (50020, 205),
 }
 
 

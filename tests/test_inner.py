@@ -357,9 +357,9 @@ class Count:
         self.steps = self.looks = 0
         swept, measure = sweeps.swept, factors.BoxFactors._measure
 
-        def counted_steps(rows, order, *rest):  # type: ignore[no-untyped-def]
-            self.steps += len(order)
-            return swept(rows, order, *rest)
+        def counted_steps(rows, blocks, beta, *rest):  # type: ignore[no-untyped-def]
+            self.steps += len(beta)
+            return swept(rows, blocks, beta, *rest)
 
         def counted_look(inner, *rest):  # type: ignore[no-untyped-def]
             self.looks += 1

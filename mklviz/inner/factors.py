@@ -120,9 +120,11 @@ class BoxFactors:
             free = np.flatnonzero((beta > self._low) & (beta < self._high))
             if len(free):
                 u = self._settle(free, beta, u, f)
-            columns, variables = (model.w, model.runs), DualVariables(self._linear, self._low, self._high, q, beta)
-            sweeps = Sweeps(model.rows, columns, variables, model.w * u, rho, bias, float(beta.sum()) - self._sum)
-            bias = self._swept(sweeps, near, enough)
+            variables = DualVariables(np.arange(len(y)), self._linear, self._low, self._high, q)
+            columns, excess = (model.w, model.runs), float(beta.sum()) - self._sum
+            bias = self._swept(
+                Sweeps(model.rows, columns, variables, near, beta, model.w * u, rho, bias, excess), enough
+            )
         self._start, self._offset = self.signed, 0.0 if bias is None else bias
 
     def _measure(self, beta: Array, f: Array) -> tuple[float, float]:
@@ -207,11 +209,11 @@ class BoxFactors:
         u[held] += (moved @ X) / roots
         return u
 
-    def _swept(self, sweeps: Sweeps, near: Indices, enough: float) -> float:
-        """Step in the variables `near` until little is gained; return the bias then."""
+    def _swept(self, sweeps: Sweeps, enough: float) -> float:
+        """Sweep until little is gained; return the bias then."""
         first = 0.0
         for turn in range(SWEEPS):
-            gain = sweeps.sweep(near, self._rng)
+            gain = sweeps.sweep(self._rng)
             first = max(first, gain)
             if turn and gain <= max(SLACKENED * first, enough):
                 break

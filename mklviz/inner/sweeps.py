@@ -30,7 +30,7 @@ import numpy as np
 
 from mklviz.compiled import njit
 from mklviz.context import checkpoint
-from mklviz.kernels.storage.passes import Factors, chunk_length, each, in_turn, joined
+from mklviz.kernels.storage.passes import Factors, chunk_length, each, in_turn, joined, kept
 from mklviz.typing import Array, Indices, Integers
 
 BLOCK = 16  # samples that stand together are stepped in together: rows drawn singly come slowly from memory
@@ -56,6 +56,7 @@ def _diagonal(Z: Factors, w: Array, runs: Integers, q: Array) -> None:
 def _sweep(
     Z: Factors,
     order: Indices,
+    places: Indices,
     p: Array,
     low: Array,
     high: Array,
@@ -67,13 +68,13 @@ def _sweep(
     g: Array,
     state: Array,
 ) -> None:
-    """Step once in the variables of the rows `order`, to which p, low, high, q and beta belong.
+    """Step once in the variables `order` among those of the rows `places`, to which p, low, high, q and beta belong.
 
     state holds b_0, 1'beta - S and what the dual objective gained.
     """
     offset, total, gain = state[0], state[1], state[2]
-    for k in range(order.shape[0]):
-        i = order[k]
+    for k in order:
+        i = places[k]
         f = offset + rho * total
         for run in range(runs.shape[0]):
             z, part = Z[i, runs[run, 0] : runs[run, 1]], g[runs[run, 0] : runs[run, 1]]
@@ -105,40 +106,43 @@ def _squared(w: Array, runs: Integers, rows: Factors) -> Array:
 
 
 class DualVariables(NamedTuple):
-    """Some variables: linear terms p, bounds, diagonal of K, and beta; (n,) each."""
+    """What is known of some dual variables, (n,) each: their rows, linear terms p, bounds and diagonal of K."""
 
+    places: Indices
     linear: Array
     low: Array
     high: Array
     diagonal: Array
-    beta: Array
 
 
 def swept(
     rows: Factors,
-    order: Indices,
+    blocks: Indices,
+    beta: Array,
     variables: DualVariables,
     rho: float,
     columns: tuple[Array, Integers],
     where: tuple[Array, Array],
     length: int,
 ) -> tuple[Array, Array, Array]:
-    """Step once in the variables of the rows `order` of a chunk, and return beta, g and the state afterwards.
+    """Step once in some variables of a chunk, and return beta, g and the state afterwards.
 
-    `columns`: w and its runs; `where`: g and the state before; `length`: rows between two checkpoints.
+    `blocks`: the order of blocks of neighbours among them; `columns`: w and its runs; `where`: g and the state before;
+    `length`: rows between two checkpoints.
     """
-    beta, g, state = (np.array(one) for one in (variables.beta, *where))  # a worker may be asked for it again
+    order = (BLOCK * blocks[:, None] + np.arange(BLOCK)).ravel()
+    order = order[order < len(beta)]
+    beta, g, state = (np.array(one) for one in (beta, *where))  # a worker may be asked for it again
     for start in range(0, len(order), length):
         checkpoint()
-        some = slice(start, start + length)
-        _sweep(rows, order[some], *(one[some] for one in variables[:-1]), beta[some], rho, *columns, g, state)
+        _sweep(rows, order[start : start + length], *variables, beta, rho, *columns, g, state)
     return beta, g, state
 
 
 class Sweeps:
-    """Steps in many variables, beta, which changes in place.
+    """Steps in the variables `near`, ascending; beta (n,) changes in place.
 
-    `columns`: w and its runs; `g` (R,): w o Z'beta; `bias`: b_0; `excess`: 1'beta - S.
+    `columns`: w and its runs; `variables`: of all rows; `g` (R,): w o Z'beta; `bias`: b_0; `excess`: 1'beta - S.
     """
 
     def __init__(
@@ -146,70 +150,69 @@ class Sweeps:
         rows: Factors,
         columns: tuple[Array, Integers],
         variables: DualVariables,
+        near: Indices,
+        beta: Array,
         g: Array,
         rho: float,
         bias: float,
         excess: float,
     ) -> None:
-        self._rows, self._columns, self._all, self._rho, self._offset = rows, columns, variables, rho, bias
-        self._g, self._excess, self._gain = g, excess, 0.0
+        self._rows, self._columns, self._linear, self._beta = rows, columns, variables.linear, beta
+        self._g, self._rho, self._offset, self._excess, self._gain = g, rho, bias, excess, 0.0
         w = columns[0]
         self._inverse = np.divide(1.0, w, out=np.zeros_like(w), where=w >= np.finfo(float).tiny)  # finite
+        starts = np.arange(0, len(rows), chunk_length(len(g)))
+        parts = np.split(near, np.searchsorted(near, starts[1:]))
+        chunks = [(start, mine) for start, mine in zip(starts.tolist(), parts, strict=True) if len(mine)]
+        self._together = min(TOGETHER, len(chunks))
+        self._chunks = [(start, mine, self._kept(start, mine, variables)) for start, mine in chunks]
+
+    def _kept(self, start: int, mine: Indices, variables: DualVariables) -> Any:
+        """Return what every sweep needs of a chunk's variables, which is sent to where the chunk is once."""
+        _, linear, low, high, diagonal = variables
+        some = linear[mine], low[mine], high[mine], self._together * diagonal[mine]
+        return kept(self._rows, start, DualVariables(mine - start, *some))
 
     @property
     def bias(self) -> float:
         """b."""
         return float(self._offset + self._rho * self._excess)
 
-    def sweep(self, near: Indices, rng: np.random.Generator) -> float:
-        """Step once in each of the variables `near`, ascending, and return what the dual objective gained."""
-        starts = np.arange(0, len(self._rows), chunk_length(len(self._g)))
-        parts = np.split(near, np.searchsorted(near, starts[1:]))
-        chunks = [(start, mine) for start, mine in zip(starts.tolist(), parts, strict=True) if len(mine)]
-        together, asked = min(TOGETHER, len(chunks)), deque[tuple[Indices, Array]]()
+    def sweep(self, rng: np.random.Generator) -> float:
+        """Step once in each of the variables and return what the dual objective gained."""
+        asked = deque[tuple[Indices, Array]]()
         self._gain = 0.0
-        for beta, g, state in in_turn(self._rows, swept, self._calls(chunks, together, asked, rng), together):
-            if together > 1:
-                self._add(*asked.popleft(), beta, g, together)
+        for beta, g, state in in_turn(self._rows, swept, self._calls(asked, rng), max(self._together, 1)):
+            mine, before = asked.popleft()
+            if self._together > 1:
+                self._add(mine, before, beta, g)
             else:
-                order, _ = asked.popleft()
-                self._all.beta[order], self._g = beta, g
+                self._beta[mine], self._g = beta, g
                 _, self._excess, self._gain = state.tolist()
         return self._gain
 
     def _calls(
-        self,
-        chunks: list[tuple[int, Indices]],
-        together: int,
-        asked: deque[tuple[Indices, Array]],
-        rng: np.random.Generator,
+        self, asked: deque[tuple[Indices, Array]], rng: np.random.Generator
     ) -> Iterator[tuple[int, tuple[Any, ...]]]:
         """Yield what `swept` is asked for; `asked`: the variables of each chunk, and the g it starts from."""
-        (w, runs), rho = self._columns, together * self._rho
+        (w, runs), together = self._columns, self._together
         length = max(PIECE // max(len(w), 1), 1)
-        for start, mine in chunks:
-            order = _shuffled(mine, rng)
-            asked.append((order, self._g))
-            some = DualVariables(*(one[order] for one in self._all))
-            some = some._replace(diagonal=together * some.diagonal)
-            state = np.array([self._offset, self._excess / together, 0.0])
-            yield start, (order - start, some, rho, (together * w, runs), (self._g, state), length)
+        for start, mine, variables in self._chunks:
+            blocks = rng.permutation(-(-len(mine) // BLOCK))
+            asked.append((mine, self._g))
+            columns, state = (together * w, runs), np.array([self._offset, self._excess / together, 0.0])
+            where = self._g, state
+            yield start, (blocks, self._beta[mine], variables, together * self._rho, columns, where, length)
 
-    def _add(self, order: Indices, before: Array, beta: Array, g: Array, together: int) -> None:
+    def _add(self, mine: Indices, before: Array, beta: Array, g: Array) -> None:
         """Add the best share of what a chunk changed, which began with g `before`, and then had beta and g."""
-        mine, change = self._all.beta, (g - before) / together
-        move = beta - mine[order]
+        held, change = self._beta[mine], (g - before) / self._together
+        move = beta - held
         total, change_u = float(move.sum()), self._inverse * change
-        slope = float(self._all.linear[order] @ move) - float(self._g @ change_u) - self.bias * total
+        slope = float(self._linear[mine] @ move) - float(self._g @ change_u) - self.bias * total
         bend = float(change @ change_u) + self._rho * total**2
         share = min(max(slope / max(bend, 1e-300), 0.0), 1.0)
-        mine[order] = beta if share == 1.0 else mine[order] + share * move  # on its bounds, not beside them
+        self._beta[mine] = beta if share == 1.0 else held + share * move  # on its bounds, not beside them
         self._g = self._g + share * change
         self._excess += share * total
         self._gain += share * (slope - 0.5 * share * bend)
-
-
-def _shuffled(samples: Indices, rng: np.random.Generator) -> Indices:
-    """Return the samples in blocks of neighbours, the blocks in random order."""
-    blocks = [samples[start : start + BLOCK] for start in range(0, len(samples), BLOCK)]
-    return np.concatenate([blocks[k] for k in rng.permutation(len(blocks))])

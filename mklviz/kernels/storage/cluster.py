@@ -161,6 +161,10 @@ class ClusterFactors(OnWorkers):
         """Yield ``work(rows, *arguments)`` of the chunks that begin with some samples, as `passes.in_turn` does."""
         return self._each(work, ((start // self._length, given) for start, given in calls), ahead or AHEAD)
 
+    def kept(self, start: int, value: Any) -> Any:
+        """Return a future of the value beside the chunk that begins with some sample, as `passes.kept` does."""
+        return self._asked(start // self._length, _given, value)
+
     def __getitem__(self, index: Any) -> Factors:
         """Return some rows as an array; or ``np.ix_(rows, columns)`` of it."""
         asked, columns = (one.ravel() for one in index) if isinstance(index, tuple) else (index, slice(None))
@@ -195,6 +199,10 @@ def _made(make: Callable[..., Factors], shared: Any, points: Any, first: int) ->
 def _done(work: Callable[..., Result], rows: Factors, *arguments: Any) -> Result:
     with one_blas_thread():
         return work(rows, *arguments)
+
+
+def _given(_: Factors, value: Result) -> Result:
+    return value
 
 
 def _taken(rows: Factors, which: Indices, columns: Any) -> Factors:

@@ -109,6 +109,14 @@ def in_turn(
     yield from waiting
 
 
+def kept(Z: Factors, start: int, value: T) -> Any:
+    """Return what stands for a value among the arguments of calls on the chunk that begins with the sample `start`.
+
+    On a cluster it is sent to where the chunk is once, however many calls are given it.
+    """
+    return value if isinstance(Z, np.ndarray) else Z.kept(start, value)
+
+
 def joined(Z: Factors, parts: Iterable[Array]) -> Array:
     """Return numbers of all samples (n,) from those of each chunk."""
     out, start = np.empty(len(Z)), 0
