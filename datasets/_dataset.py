@@ -17,8 +17,8 @@ from mklviz.numbers import is_number, is_switch, is_whole
 from mklviz.quoting import fact_table, listed, quote
 
 from ._gram_files import GramFiles
-from ._table_options import NOTHING, TableOptions, TableSummary
 from ._table_options import DataError as DataError
+from ._table_options import TableOptions, TableSummary
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -255,7 +255,7 @@ class Dataset:
 
     def _parts(self) -> list[tuple[str, Indices]]:
         """Rows of each class with the class's label text; all rows as one part for regression and without labels."""
-        if self.task == "regression" or (self.table is not None and self.table.options.target == NOTHING):
+        if self.task == "regression" or (self.table is not None and self.table.unlabelled):
             return [("".join(self.classes[1:]), np.arange(self.n_samples))]
         codes = (-1, 1) if self.task == "binary" else range(len(self.classes))
         return [(text, np.flatnonzero(self.y == code)) for code, text in zip(codes, self.classes, strict=True)]

@@ -90,25 +90,27 @@ def dataset_from_frame(
 
 def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, facts: FileFacts, progress: Progress) -> Dataset:
     unlabelled = options.target == NOTHING and NOTHING not in frame
-    frame = frame.assign(**{NOTHING: 1}) if unlabelled else frame
-    kernel = None if facts.grams else matrix_apart(frame, options.target, alone=True)
+    kernel = None if facts.grams else matrix_apart(frame, None if unlabelled else options.target, alone=True)
     if kernel is not None:
-        if len(kernel[2]) == kernel[1].shape[1]:
+        if len(kernel[2]) == kernel[1].shape[1] and not unlabelled:
             raise without_labels(name, len(kernel[0]))
         frame, facts = kernel[1], replace(facts, grams={name: kernel[0][None]})
+    given = frame
+    frame = frame.assign(**{NOTHING: 1}) if unlabelled else frame
     if frame.shape[1] in (2, 3) and _are_edges(frame, facts.header is not False):
         facts = replace(facts, assumed=(*facts.assumed, _EDGES))
     if frame.shape[1] < 2 and not facts.grams:
         problem = f"{name} has one column; expected at least one column to learn from and one to predict."
         raise DataError(" ".join([problem, *facts.assumed]))
     check_size(name, *frame.shape)
-    check_columns(options, list(frame.columns), name)
+    check_columns(options, list(given.columns), name)
     if not len(frame):
         raise DataError(f"{name} has a header and no rows below it.")
     columns, written = read_columns(frame, options, facts, progress)
     marker, tested, tests = _tested(columns, options, facts, name)
     columns = [replace(each, role="nothing", aside=_TESTED) if each is marker else each for each in columns]
-    targets = _targets(columns, options.leave_out)
+    held = columns[: given.shape[1]]  # by the table itself
+    targets = _targets(held or columns, options.leave_out)
     label = next(each for each in columns if each.name == (options.target or targets[0]))
     used = [each for each in columns if each is not label and not each.aside]
     if not (used or facts.grams):
@@ -133,8 +135,8 @@ def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, facts: FileF
     lacking = 0 if absent is None else int(absent.any(axis=1).sum())
     summary = TableSummary(
         shown, targets, kept.gaps, len(frame), facts.named, done, dialect, facts.sheets,
-        _roles(columns, label, labels.task), _first(frame), tests, lacking,
-        {each.name: each.spelling for each in (*used, label) if each.spelling},
+        _roles(held, label, labels.task), _first(given), tests, lacking,
+        {each.name: each.spelling for each in (*used, label) if each.spelling}, unlabelled,
     )  # fmt: skip
     features = tuple(feature for each in used for feature in each.names)
     given: dict[str, Any] = {} if not facts.grams else kernels_of(facts.grams, kept.rows)
@@ -202,8 +204,8 @@ def kernels_of(kernels: Mapping[str, Array], rows: Rows) -> dict[str, Any]:
 
 def check_columns(options: TableOptions, names: Sequence[str], name: str) -> None:
     """Refuse a target or columns left out that the table does not have, and too many columns."""
-    for wanted in (*([] if options.target is None else [options.target]), *options.leave_out):
-        if wanted not in (*names, NOTHING):
+    for wanted in (*([] if options.target in (None, NOTHING) else [options.target]), *options.leave_out):
+        if wanted not in names:
             raise DataError(f"There is no {column(wanted)}. Columns: {listed(names)}.")
     if options.target in options.leave_out:
         raise DataError(f"The {column(str(options.target))} is the target: it cannot be left out of {name}.")

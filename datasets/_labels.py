@@ -82,7 +82,7 @@ def _check_classes(classes: Sequence[str], samples: int, where: str) -> None:
     if len(classes) < 2:
         raise DataError(
             f"Every label in {where} is {in_quotes(classes[0])}; a classifier needs at least two classes. "
-            "If the labels are in another column, choose it as the target, or, with one class alone, nothing."
+            "If the labels are in another column, choose it as the target, or, where no column is called so, nothing."
         )
     if len(classes) > max(MOST_CLASSES, samples // 2):
         raise DataError(

@@ -26,8 +26,8 @@ from ._formats import _arrays, arff, format_of, json, libsvm, matlab, matrix, np
 from ._gram_files import GramFiles
 from ._matching import INDEX, in_one_order, in_order, key, row_by_row
 from ._symmetric import matrix_apart, of_pairs
-from ._table_options import FileFacts, Progress, TableOptions, refuse_unused
-from ._views import LABEL, of_frames
+from ._table_options import NOTHING, FileFacts, Progress, TableOptions, refuse_unused
+from ._views import LABEL, has_labels, of_frames
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,6 +101,8 @@ def read_several(
     order, notes = in_one_order(arrays, samples)
     notes += unnamed
     if not frames:
+        if options.target == NOTHING and any(max(each.shape, default=0) == each.size for each in arrays.values()):
+            raise has_labels(name)
         made = _of_arrays(arrays, name)
         return replace(made, held_out=held_out, notes=(*made.notes, *notes, *row_by_row(order)))
     labels = [

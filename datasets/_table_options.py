@@ -130,7 +130,8 @@ class TableSummary:
     `named`: whether the format itself names the columns; `done`: what was done, a sentence each; `dialect`: how the
     file is written, in short; `sheets`: of a workbook; `columns`: their names, what they became, and a few words on it;
     `first`: the first rows as they were read; `tests`: what may say which rows are tested, columns or files; `absent`:
-    samples that a view lacks; `spelling`: the units of columns, and "NA" for those in which that is a word.
+    samples that a view lacks; `spelling`: the units of columns, and "NA" for those in which that is a word;
+    `unlabelled`: whether no column is predicted.
     """
 
     options: TableOptions
@@ -146,6 +147,7 @@ class TableSummary:
     tests: tuple[str, ...] = ()
     absent: int = 0
     spelling: Mapping[str, str] = field(default_factory=dict)
+    unlabelled: bool = False
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from ._columns import called_id, cell_text
 from ._dataset import DataError, Dataset
 from ._frame import dataset_from_frame
 from ._matching import identifiers, key
-from ._table_options import AVERAGE, FILL, LEAVE_OUT, FileFacts, Progress, TableOptions
+from ._table_options import AVERAGE, FILL, LEAVE_OUT, NOTHING, FileFacts, Progress, TableOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +28,13 @@ LABEL = "label"
 _HELD_OUT = "rows to test"
 _MEANS = ": in a race the mean of the kernels that have them stands for theirs; X holds medians there"
 _ABOUT = re.compile(r"meta_?data|code_?book|dictionary|schema", re.IGNORECASE)
+
+
+def has_labels(name: str) -> DataError:
+    """Return what is said of labels in a file of their own where nothing is predicted."""
+    return DataError(
+        f"{name} has a file of labels, but its target is {NOTHING}: leave that file out, or name no target."
+    )
 
 
 def of_frames(
@@ -47,14 +54,16 @@ def of_frames(
         frames[bearer].insert(0, _HELD_OUT, facts.held_out)
     joined, parts, absent, notes = _joined(frames, options)
     held_out = joined.pop(_HELD_OUT).eq(True).to_numpy() if _HELD_OUT in joined else None
+    beside = [[each for each in columns if not called_id(each)] for columns in parts.values()]
+    alone = [columns[0] for columns in beside if len(columns) == 1 and len(parts) > 1]
+    if options.target == NOTHING and (alone or labels is not None):
+        raise has_labels(name)
     if labels is not None:
         if labels.size != len(joined):
             raise DataError(f"There are {labels.size:,} labels for {len(joined):,} rows: one for each is needed.")
         joined[LABEL] = labels.ravel()
         options = replace(options, target=options.target or LABEL)
     elif len(parts) > 1 and options.target is None:
-        beside = [[each for each in columns if not called_id(each)] for columns in parts.values()]
-        alone = [columns[0] for columns in beside if len(columns) == 1]
         called = [each for each in map(str, joined.columns) if each not in alone and target_name(each)]
         ends = {end for columns in parts.values() for end in (columns[0], columns[-1]) if end in called}
         meant = ends if called else alone

@@ -92,6 +92,8 @@ def test_the_answer_is_that_of_the_race() -> None:
     assert question.right.startswith("Inside")
     assert lesson.teaches in question.feedback
     assert question.picture.startswith(b"\x89PNG")
+    (read,) = gift(written([question], "gift").decode())
+    assert (read["title"], read["right"]) == (lesson.title, [question.right])
 
 
 @pytest.mark.product  # it solves them all

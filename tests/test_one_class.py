@@ -13,6 +13,7 @@ from sklearn.svm import OneClassSVM
 
 import mklviz as mv
 from mklviz.cli.commands import main
+from mklviz.datasets import DataError
 from mklviz.engine import available_solvers
 from mklviz.errors import ProblemError
 from mklviz.kernels import Bank
@@ -183,6 +184,32 @@ def test_a_table_without_labels_is_learned_from_and_predicted_on_the_command_lin
     assert main(race) == 0
     assert main(["run", "--data", file, "--target", "nothing", "--no-store"]) == 2
     assert "the hinge loss needs samples of both classes" in capsys.readouterr().err
+
+
+def test_a_table_without_labels_has_the_columns_of_its_file_and_no_file_of_labels(tmp_path: Path) -> None:
+    table = pd.DataFrame(points(0), columns=["one", "two"])
+    read = mv.Dataset.from_frame(table, target="nothing")
+    assert read.table is not None
+    assert [name for name, _, _ in read.table.columns] == ["one", "two"]
+    assert (set(read.table.targets), len(read.table.first[0])) == ({"one", "two"}, 2)
+    with pytest.raises(DataError, match='no column "nothing"'):
+        mv.Dataset.from_frame(table, target="nothing", leave_out="nothing")
+    files = [tmp_path / name for name in ("X.csv", "y.csv")]
+    for file, part in zip(files, (table, pd.DataFrame({"label": ["a", "b"] * (N // 2)})), strict=True):
+        part.to_csv(file, index=False)
+    with pytest.raises(DataError, match="a file of labels, but its target is nothing"):
+        mv.read_dataset(files, target="nothing")
+    K = np.exp(-np.square(points(0)[:, None] - points(0)).sum(2))
+    pairs = pd.DataFrame([(i, j, K[i, j]) for i in range(N) for j in range(i, N)], columns=["i", "j", "value"])
+    kernel = mv.Dataset.from_frame(pairs, target="nothing")
+    assert (kernel.n_samples, kernel.n_features, len(kernel.grams)) == (N, 0, 1)  # type: ignore[arg-type]
+
+
+def test_a_column_that_is_called_nothing_is_a_target_as_any_other() -> None:
+    table = pd.DataFrame(points(0), columns=["one", "two"]).assign(nothing=np.repeat(["a", "b"], [N - 4, 4]))
+    read = mv.Dataset.from_frame(table, target="nothing")
+    assert read.classes == ("a", "b")
+    assert all(set(read.split(0.5, seed)[1].y) == {-1.0, 1.0} for seed in range(20))  # both classes in every part
 
 
 def test_of_a_table_with_two_classes_a_model_learns_the_positive_one_and_is_compared_with_both(

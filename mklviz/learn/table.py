@@ -74,6 +74,8 @@ def model_of(data: Dataset, standardize: bool = True, **options: Any) -> Any:
     if loss.one_class:
         refuse(data.title, data.task, loss)
         written["sides"] = [*data.classes]
+    elif data.table is not None and data.table.unlabelled:
+        raise MklvizError(f"{data.title} has no column to predict: choose the one-class loss, --loss one-class.")
     features = TableFeatures(list(columns.names), columns.fill, columns.target, written)
     steps = [features, StandardScaler().set_output(transform="pandas")] if standardize else [features]
     if loss.one_class:

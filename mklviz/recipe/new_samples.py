@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mklviz.contract import Iterate
-from mklviz.datasets import NOTHING, DataError, Dataset, NewTable, TableOptions
+from mklviz.datasets import DataError, Dataset, NewTable, TableOptions
 from mklviz.numbers import counted
 from mklviz.problem import Loss
 from mklviz.recipe.prepared import Prepared
@@ -48,7 +48,8 @@ class Columns:
         options = TableOptions() if data.table is None else data.table.options
         written = TableOptions(na=options.na, decimal=options.decimal, thousands=options.thousands)
         spelling = {} if data.table is None else data.table.spelling
-        target = "inlier" if options.target == NOTHING else options.target or "target"
+        unlabelled = data.table is not None and data.table.unlabelled
+        target = "inlier" if unlabelled else options.target or "target"
         return cls(data.feature_names, np.median(data.X, axis=0), target, written, spelling)
 
     def table(self, content: bytes, filename: str) -> NewTable:

@@ -25,7 +25,7 @@ from mklviz.problem.proving import relative_gap
 from mklviz.record import Trace
 from mklviz.scenarios._scenario import Evidence, Outcome, best_of, trials
 
-__all__ = ["FUNCTIONS"]
+__all__ = ["COMPUTED", "FUNCTIONS"]
 
 LAST = -1  # step
 MOST_BETWEEN = 20  # signs between two numbers of a list

@@ -71,7 +71,7 @@ setInterval(() => {
 }, 1000)
 
 connections.connect = function () {
-  window.mklvizLine = this  // BokehJS does not tell; reconnect.js brings it back
+  window.mklvizLine = this  // BokehJS does not say when it is lost; reconnect.js brings it back
   return connect.call(this)
 }
 

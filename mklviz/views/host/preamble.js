@@ -3,7 +3,7 @@
 // A page is dark where the system prefers dark pages, unless its address says otherwise or a person has chosen
 window.mklvizDark = !new URLSearchParams(location.search).has("theme") && matchMedia("(prefers-color-scheme: dark)").matches
 if (mklvizDark) document.documentElement.style.colorScheme = "dark"  // until it has colours of its own
-// as long as Panel waits: what covers a page must not stay where its darkness is not set
+// as long as Panel waits: what covers a page must go, even where nothing says how dark the page is
 addEventListener("load", () => setTimeout(() => {
   const front = document.getElementById("mklviz-front")
   if (front) front.dataset.dark ??= "no"

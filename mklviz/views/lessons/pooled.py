@@ -127,7 +127,7 @@ class ClassCard(cards.Rooted):
     """Shows the answers of the class to the lesson that is open, from the first one on; `row` is for its question.
 
     Before a room, in the projector's view, the bars come when Reveal is pressed or the right one is known, so that
-    the others are not followed. `hand_over` lets the browser save a file, by its name and content.
+    no answer follows the others. `hand_over` lets the browser save a file, by its name and content.
     """
 
     def __init__(

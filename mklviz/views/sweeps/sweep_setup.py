@@ -194,7 +194,7 @@ class RunningSweeps:
     def begin(self, run: SweepRun) -> None:
         """Start a sweep, or go on with one that was paused; raise `MklvizError` while another goes on.
 
-        One that is paused keeps none waiting.
+        No sweep waits for one that is paused.
         """
         with self._lock:
             if self._run is not None and self._run is not run and self._run.status == "running":
