@@ -95,7 +95,7 @@ def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, facts: FileF
         if len(kernel[2]) == kernel[1].shape[1] and not unlabelled:
             raise without_labels(name, len(kernel[0]))
         frame, facts = kernel[1], replace(facts, grams={name: kernel[0][None]})
-    given = frame
+    own = frame
     frame = frame.assign(**{NOTHING: 1}) if unlabelled else frame
     if frame.shape[1] in (2, 3) and _are_edges(frame, facts.header is not False):
         facts = replace(facts, assumed=(*facts.assumed, _EDGES))
@@ -103,13 +103,13 @@ def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, facts: FileF
         problem = f"{name} has one column; expected at least one column to learn from and one to predict."
         raise DataError(" ".join([problem, *facts.assumed]))
     check_size(name, *frame.shape)
-    check_columns(options, list(given.columns), name)
+    check_columns(options, list(own.columns), name)
     if not len(frame):
         raise DataError(f"{name} has a header and no rows below it.")
     columns, written = read_columns(frame, options, facts, progress)
     marker, tested, tests = _tested(columns, options, facts, name)
     columns = [replace(each, role="nothing", aside=_TESTED) if each is marker else each for each in columns]
-    held = columns[: given.shape[1]]  # by the table itself
+    held = columns[: own.shape[1]]  # by the table itself
     targets = _targets(held or columns, options.leave_out)
     label = next(each for each in columns if each.name == (options.target or targets[0]))
     used = [each for each in columns if each is not label and not each.aside]
@@ -135,7 +135,7 @@ def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, facts: FileF
     lacking = 0 if absent is None else int(absent.any(axis=1).sum())
     summary = TableSummary(
         shown, targets, kept.gaps, len(frame), facts.named, done, dialect, facts.sheets,
-        _roles(held, label, labels.task), _first(given), tests, lacking,
+        _roles(held, label, labels.task), _first(own), tests, lacking,
         {each.name: each.spelling for each in (*used, label) if each.spelling}, unlabelled,
     )  # fmt: skip
     features = tuple(feature for each in used for feature in each.names)

@@ -48,7 +48,7 @@ class BankMetric:
 
     def __init__(self, bank: Bank, weights: Array) -> None:
         self._bank, self._weights = bank, weights
-        some = np.unique(np.linspace(0, bank.n_samples - 1, SIZED_BY).astype(np.intp))
+        some = np.unique(np.random.default_rng(0).integers(bank.n_samples, size=SIZED_BY))
         self.size = float(np.trace(self.block(some))) / len(some)
 
     def block(self, points: Indices) -> Array:

@@ -57,6 +57,7 @@ from mklviz.typing import Array, Flags, Indices
 Senses = NDArray[np.int32]
 
 MOST_KEPT, STEEPEST = 500, 60  # kernels of the working set with weight, and by their slopes
+MOST_NUMBERS, LEAST_KERNELS = 2**26, 8  # of their products with b, half a gigabyte; kernels of either sort at least
 EQUAL = 1e-9  # weights that differ by less, relative to the largest, are told apart by their slopes
 SPARE_POINTS = 15  # points at a bound that the program begins with, beyond as many as are free
 MOST_ROUNDS = 8  # programs solved before all points are let in
@@ -91,19 +92,21 @@ class NewtonPoint:
     rounds: int  # iterations of the program
 
 
-def working_kernels(weights: Array, gradient: Array) -> Indices:
+def working_kernels(weights: Array, gradient: Array, n: int) -> Indices:
     """Return the kernels that the model knows of: the heaviest with weight, and the steepest without.
 
     Where all weights are equal, as at the start, the steepest.
 
-    `weights`, `gradient` (m,): d and the gradient of J + r.
+    `weights`, `gradient` (m,): d and the gradient of J + r; `n`: samples, of which many leave room for fewer kernels.
     """
+    room = max(MOST_NUMBERS // n, 2 * LEAST_KERNELS)
+    kept, steepest = min(MOST_KEPT, room // 2), min(STEEPEST, room // 2)
     used = np.flatnonzero(weights > 0.0)
-    idle = _smallest(gradient, np.flatnonzero(weights == 0.0), STEEPEST)
-    if len(used) > STEEPEST and np.ptp(weights[used]) <= EQUAL * weights.max():
-        used = _smallest(gradient, used, STEEPEST)
+    idle = _smallest(gradient, np.flatnonzero(weights == 0.0), steepest)
+    if len(used) > steepest and np.ptp(weights[used]) <= EQUAL * weights.max():
+        used = _smallest(gradient, used, steepest)
     else:
-        used = _smallest(-weights, used, MOST_KEPT)
+        used = _smallest(-weights, used, kept)
     return np.sort(np.concatenate([used, idle]))
 
 
@@ -126,6 +129,10 @@ class DualBox:
     upper: Array
     total: float
     margin: float
+
+    def free(self, signed: Array) -> int:
+        """Return how many dual variables lie between their bounds."""
+        return int(np.count_nonzero((signed > self.lower) & (signed < self.upper)))
 
     @classmethod
     def of(cls, loss: Loss, y: Array, margin: float = 1.0) -> DualBox:
@@ -391,6 +398,8 @@ def plain_target(
 
     `metric`: K_d0; `products`, `slopes`: as in `minimise_model`, of all kernels; `free`: the points F.
     """
+    if len(free) > MOST_FREE and not isinstance(metric, MatrixMetric):
+        return None
     block = metric.block(free)
     block[np.diag_indices_from(block)] += PLAIN_RIDGE * metric.size
     try:
@@ -406,8 +415,6 @@ def _solve_otherwise(program: _Program, metric: Metric, weights: Array) -> _Solu
     if isinstance(metric, MatrixMetric):
         return _solve_by_svms(program, metric.kernel, weights)
     free = program.free
-    if len(free) > MOST_FREE:
-        return None
     H = _curvature(metric.block(free) / program.size + RIDGE * np.eye(len(free)), program.rows[:, free])
     target = _moved(weights, program.ends, H, DAMPING[0], bool(program.t))
     return None if target is None else _Solution(free, np.zeros(len(free)), target, 1, len(free))

@@ -35,7 +35,15 @@ from mklviz.inner.svm import violation_unit
 from mklviz.numbers import counted, share_text
 from mklviz.problem import Problem
 from mklviz.solvers._newton_metric import BankMetric, MatrixMetric, Metric
-from mklviz.solvers._newton_model import DualBox, NewtonPoint, minimise_model, plain_target, working_kernels
+from mklviz.solvers._newton_model import (
+    MOST_FREE,
+    MOST_NUMBERS,
+    DualBox,
+    NewtonPoint,
+    minimise_model,
+    plain_target,
+    working_kernels,
+)
 from mklviz.solvers._spectral import Search, Units, Valued, interpolate, search_segment
 from mklviz.solvers._words import objective_change, start_sentence
 
@@ -92,6 +100,11 @@ class Newton(Solver):
         if not (problem.regularizer.on_simplex or problem.regularizer.linear):
             return (
                 f"Newton's model knows the simplex and prices per unit of weight, not the {problem.regularizer.label}."
+            )
+        if not self.safeguard and problem.m * problem.n > MOST_NUMBERS:
+            return (
+                f"HessianMKL keeps a number for each of {problem.m:,} kernels and {problem.n:,} samples, which takes"
+                f" more than {8 * MOST_NUMBERS / 2**30:g} GB: leave its safeguard on, or choose SPG or Level."
             )
         needs = needs_known_loss if problem.loss.one_class else needs_hinge
         return needs(problem, self.label)
@@ -156,7 +169,7 @@ class _NewtonDescent:
         here, first = self.solved.weights, problem.regularizer.start(problem.m)
         self.usual = (float(here.sum()) or float(first.sum())) / float(first.sum()) * first
         self.formed = problem.bank.access == "matrix"
-        self.spread = DAMPING * self._mean_kernel() if self.formed else self.kernel  # every kernel bends it
+        self.spread = DAMPING * self._mean_kernel() if self.formed else None  # every kernel bends it
         self.units = Units.of(problem, self.solved.point)
         self.best_gap = np.inf
         self.idle = 0
@@ -172,7 +185,7 @@ class _NewtonDescent:
     def _metric(self, damping: float) -> Metric:
         """Return K_d, with the equally weighted kernel added where there is `damping`."""
         if self.formed:
-            return MatrixMetric(self.kernel + self.spread if damping else self.kernel)
+            return MatrixMetric(self.kernel if self.spread is None or not damping else self.kernel + self.spread)
         return BankMetric(self.problem.bank, self.solved.weights + damping * self.usual)
 
     def newton_step(self) -> _Move | None:
@@ -184,14 +197,17 @@ class _NewtonDescent:
         return move
 
     def _newton_step_from(self, here: Valued) -> _Move | None:
-        which = working_kernels(here.weights, here.gradient)
         loss, y, signed = self.problem.loss, self.problem.y, here.point.signed
+        box = DualBox.of(loss, y, violation_unit(loss, y, signed, lambda: here.point.scores))
+        if not self.formed and box.free(signed) > MOST_FREE:  # neither a program nor the Hessian is formed
+            return None
+        which = working_kernels(here.weights, here.gradient, self.problem.n)
         model = minimise_model(
             self._metric(DAMPING),
             self.problem.bank.products(signed, which),
             here.gradient[which],
             signed,
-            DualBox.of(loss, y, violation_unit(loss, y, signed, lambda: here.point.scores)),
+            box,
             here.weights[which],
             self.problem.regularizer.on_simplex,
             max(here.point.primal - here.point.lower_bound, 0.0),

@@ -131,6 +131,23 @@ def test_an_estimator_of_many_samples_takes_factors() -> None:
     assert (model.predict(X) == -1).mean() <= 0.2 + 1e-9
 
 
+def test_newton_ends_by_rows_where_a_kernel_sees_no_samples_apart() -> None:
+    """Of centred samples the linear kernel leaves slopes that single precision does not see."""
+    X = np.random.default_rng(0).normal(size=(150, 3))
+    families = [mv.Gaussian("all", (0.5, 1.0)), mv.Polynomial("all", (1,))]
+    rows, formed = (
+        mv.solve(
+            Problem(mv.KernelBank.build(X - X.mean(0), families, rows=rows), np.ones(150), OneClass(1.0, 0.5)),
+            "newton",
+            gap=1e-6,
+            max_iter=30,
+        )
+        for rows in (True, False)
+    )
+    assert (rows.status, formed.status) == ("converged", "converged")
+    assert rows.best.objective == pytest.approx(formed.best.objective, rel=2e-6)
+
+
 @pytest.mark.parametrize("nu", [0.0, -0.1, 1.1, float("nan"), "half"])
 def test_shares_that_are_none_are_refused(nu: object) -> None:
     with pytest.raises(ProblemError, match="nu, a share of the samples, must lie above 0"):

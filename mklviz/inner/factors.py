@@ -32,7 +32,7 @@ LOOKS = 1000
 PATIENCE = 20  # looks without a smaller violation or a visibly larger value: rounding decides
 GAP_SHARE = 0.1  # of `tol`, times the value: a duality gap that small ends a solve, whatever single samples violate
 VISIBLE = 1e-13  # gain between two looks that counts as progress, relative to the value
-BIAS_CURVATURE = 10.0  # of the augmented Lagrangian, in units of one over the sum of all C
+BIAS_CURVATURE = 10.0  # of the augmented Lagrangian, in units of a slope that is large over the sum of all C
 MOVED = 0.95  # share of the scores that moved by less than what still counts as near the margin
 SETTLING = 3e9  # multiplications spent on solving for all variables inside the box together, between two looks
 
@@ -141,7 +141,7 @@ class BoxFactors:
         """Return beta with the sum that a bias asks for, mostly 0.
 
         The variables inside the box share what is too much by the room they have, so that none leaves a bound; where
-        that is not enough, all move towards one end of it.
+        that is not enough, `summing` moves all.
         """
         excess = float(beta.sum()) - self._sum
         if not self._loss.bias or abs(excess) <= 4.0 * np.finfo(float).eps * float(np.abs(beta).sum()):
@@ -188,9 +188,9 @@ class BoxFactors:
             if not gain > 0.0:
                 break
             here, below, above = beta[free[inside]], low[inside], high[inside]
-            room = np.where(
-                step > 0.0, (above - here) / np.maximum(step, 1e-300), (here - below) / np.maximum(-step, 1e-300)
-            )
+            with np.errstate(over="ignore"):  # an infinite room
+                up, down = (above - here) / np.maximum(step, 1e-300), (here - below) / np.maximum(-step, 1e-300)
+            room = np.where(step > 0.0, up, down)
             share = min(float(room.min()), gain / max(bend, 1e-300))
             beta[free[inside]] += share * step
             moved[inside] += share * step

@@ -82,6 +82,7 @@ COMPACT_TO = 0.6  # share of the samples left, above which leaving the others ou
 REFRESHES = 8  # times f may be computed anew in double precision
 EASIER = 0.1  # share of the violation to which a working set is solved
 VISIBLE = 1e-10  # gain of a round, in units of sum |b|, that counts as progress
+SINGLE = 0.25 * float(np.finfo(np.float32).eps)  # rounding error of an entry, which scores have of what a round moves
 PATIENCE = 50  # rounds without progress after which rounding must be in the way
 
 
@@ -161,7 +162,7 @@ class RowsInner:
                 few = state.only(keep)
                 self._climb(kernel.only(keep), few, 0.5 * limit)
                 state.take(few, keep)
-                state.largest = few.largest
+                state.largest, state.unseen = few.largest, few.unseen
             else:
                 self._climb(kernel, state, 0.9 * limit)
             self.signed = signed_of(state.b, n)
@@ -182,7 +183,7 @@ class RowsInner:
             if spare.square.size < len(last) ** 2:
                 spare.square = np.empty(len(last) ** 2)
             square = spare.square[: len(last) ** 2].reshape(len(last), len(last))
-            gain = _improve(cache, state, last, square, max(0.5 * tol, EASIER * violation))
+            gain = _improve(cache, state, last, square, max(0.5 * tol, EASIER * violation, state.unseen))
             idle = 0 if violation < 0.9 * least or gain > VISIBLE * np.abs(state.b).sum() else idle + 1
             least = min(least, violation)
 
@@ -207,6 +208,7 @@ class _Variables:
         self.C, self.linear, self.lower, self.upper, self.b, self.n = C, linear, lower, upper, b, n
         self.scores = np.zeros(n + 1)
         self.largest = 0.0  # diagonal entry of the kernel among those seen
+        self.unseen = 0.0  # violation that single precision does not see, as far as a round has shown
         self.of = of
 
     @property
@@ -225,9 +227,9 @@ class _Variables:
         return max(top - bottom, 0.0)
 
     def noise(self) -> float:
-        """Return the violation that rounding of the scores, in double precision, may feign."""
+        """Return the violation that rounding may feign: of the scores, in double precision, or of a round."""
         size = float(np.abs(self.linear).max()) + self.largest * float(np.abs(self.b).sum())
-        return 0.25 * float(np.finfo(float).eps) * size
+        return max(0.25 * float(np.finfo(float).eps) * size, self.unseen)
 
     def unsettled(self) -> Indices:
         """Return the samples with a variable that is free or could still leave its bound."""
@@ -240,7 +242,7 @@ class _Variables:
         mine = self._variables(keep)
         of = np.searchsorted(keep, self.of[mine])
         few = _Variables(self.C, self.linear[mine], self.lower[mine], self.upper[mine], self.b[mine], of, len(keep))
-        few.scores[:-1], few.largest = self.scores[keep], self.largest
+        few.scores[:-1], few.largest, few.unseen = self.scores[keep], self.largest, self.unseen
         return few
 
     def take(self, few: _Variables, keep: Indices) -> None:
@@ -280,6 +282,9 @@ def _improve(cache: RowCache, state: _Variables, chosen: Indices, kernel: Array,
     svm = InnerSvm.boxed(state.linear[chosen] - state.scores[of], lower - b, upper - b, state.C)
     gain = svm.solve(kernel, tol, warm=False).value
     moved = svm.b
+    rounded = SINGLE * state.largest * float(np.abs(moved).sum())
+    if state.violation() <= rounded:  # a move whose rounding errors exceed what it was to correct
+        state.unseen = max(state.unseen, rounded)
     state.b[chosen] = np.clip(b + moved, lower, upper)
     rows = (moved != 0.0) & (mine >= 0)
     _add_rows(cache.store, mine[rows], moved[rows], state.scores[:-1])

@@ -35,7 +35,7 @@ from mklviz.typing import Array, Indices, Integers
 
 BLOCK = 16  # samples that stand together are stepped in together: rows drawn singly come slowly from memory
 PIECE = 20_000_000  # entries of Z between two checkpoints
-TOGETHER = 4  # chunks that are stepped in at once
+TOGETHER = 2  # chunks that are stepped in at once; with four, more sweeps are needed
 
 FAST = {"nsz", "arcp", "contract", "reassoc", "afn"}
 

@@ -40,7 +40,17 @@ from mklviz.kernels.families import Gaussian, KernelFamily
 from mklviz.kernels.interface import Access, Cross, Kind, check_columns, column_names, in_order, numbers, of_table
 from mklviz.kernels.storage.cluster import ClusterFactors, blocks_of, client_for
 from mklviz.kernels.storage.disk import Folder, check_room, dask_table, is_dask, mapped_points, on_disk
-from mklviz.kernels.storage.passes import PIECE, Factors, added, decisions, each, pieces, projections, runs_of
+from mklviz.kernels.storage.passes import (
+    PIECE,
+    Factors,
+    added,
+    decisions,
+    each,
+    pieces,
+    projections,
+    runs_of,
+    separate_decisions,
+)
 from mklviz.kernels.storage.triangles import compensated_forms, dots, error_of_forms
 from mklviz.lazy import cached_property
 from mklviz.limits import LIMITS
@@ -336,10 +346,8 @@ class NystromBank:
     @spending("gradient")
     def products(self, v: Array, which: Indices) -> Array:
         """Return ``K_k v`` for the kernels k in `which`, (len(which), n)."""
-        u, out = self._projected(v), np.empty((len(which), self.n_samples))
-        for row, k in zip(out, which, strict=True):
-            row[:] = decisions(self._rows, u, self.maps.starts[k : k + 2][None].astype(np.int64))
-        return out
+        starts = self.maps.starts.astype(np.int64)
+        return separate_decisions(self._rows, self._projected(v), np.stack([starts[which], starts[which + 1]], axis=1))
 
     @spending("combine")
     def apply(self, weights: Array, v: Array) -> Array:

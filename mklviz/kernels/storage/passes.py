@@ -71,6 +71,19 @@ def decisions(Z: Factors, g: Array, runs: Integers | None = None) -> Array:
     return joined(Z, each(Z, partial(_decided, g, _everything(Z) if runs is None else runs)))
 
 
+def separate_decisions(Z: Factors, g: Array, ranges: Integers) -> Array:
+    """Return ``Z g`` in the columns of each of the ranges (q, 2), (q, n), from one pass."""
+    out, start = np.empty((len(ranges), len(Z))), 0
+    for part in each(Z, partial(_separately_decided, g, ranges)):
+        out[:, start : start + part.shape[1]] = part
+        start += part.shape[1]
+    return out
+
+
+def _separately_decided(g: Array, ranges: Integers, rows: Factors) -> Array:
+    return np.array([_decided(g, one[None], rows) for one in ranges])
+
+
 def _decided(g: Array, runs: Integers, rows: Factors) -> Array:
     f = np.empty(len(rows))
     _decide(rows, g, runs, f)
