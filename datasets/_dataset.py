@@ -254,11 +254,12 @@ class Dataset:
         )
 
     def _parts(self) -> list[tuple[str, Indices]]:
-        """Rows of each class with the class's label text; all rows as one part for regression and without labels."""
-        if self.task == "regression" or (self.table is not None and self.table.unlabelled):
-            return [("".join(self.classes[1:]), np.arange(self.n_samples))]
+        """Rows of each class that has some, with the class's label text; all rows as one part for regression."""
+        if self.task == "regression":
+            return [("", np.arange(self.n_samples))]
         codes = (-1, 1) if self.task == "binary" else range(len(self.classes))
-        return [(text, np.flatnonzero(self.y == code)) for code, text in zip(codes, self.classes, strict=True)]
+        rows = [(text, np.flatnonzero(self.y == code)) for code, text in zip(codes, self.classes, strict=True)]
+        return [(text, mine) for text, mine in rows if len(mine)]
 
 
 def _frozen(name: str, values: ArrayLike, ndim: int) -> Array:

@@ -15,6 +15,7 @@ import mklviz as mv
 from mklviz.cli.commands import main
 from mklviz.datasets import DataError
 from mklviz.engine import available_solvers
+from mklviz.engine.kinds import ProblemFacts
 from mklviz.errors import ProblemError
 from mklviz.kernels import Bank
 from mklviz.learn.table import model_of
@@ -146,6 +147,10 @@ def test_newton_ends_by_rows_where_a_kernel_sees_no_samples_apart() -> None:
     )
     assert (rows.status, formed.status) == ("converged", "converged")
     assert rows.best.objective == pytest.approx(formed.best.objective, rel=2e-6)
+
+
+def test_its_objectives_are_drawn_on_an_axis_that_goes_below_zero() -> None:
+    assert ProblemFacts.of(one_class(0, OneClass(), Simplex())).signed
 
 
 @pytest.mark.parametrize("nu", [0.0, -0.1, 1.1, float("nan"), "half"])

@@ -20,7 +20,7 @@ from mklviz.contract import Iterate, Solver
 from mklviz.engine import MaxIter, Race, solver_classes
 from mklviz.engine.registry import style_of
 from mklviz.errors import SolverError
-from mklviz.problem import GroupSquaredPlusL1, Hinge, LogDet, Problem
+from mklviz.problem import GroupSquaredPlusL1, Hinge, Problem
 from mklviz.record import FINAL
 from mklviz.record.summary import RunResult
 from mklviz.record.weights import Motion
@@ -273,7 +273,7 @@ def test_a_page_opens_without_figures_which_are_built_before_the_race_and_kept_a
     view = RaceView()
     assert not list(in_document(view).select({"type": Plot}))  # a page without figures opens sooner
     race = race_of()
-    view.figures.prepare([run.solver for run in race.runs.values()], race.problem.regularizer)
+    view.figures.prepare([run.solver for run in race.runs.values()], False)
     built = set(view.figures.charts.figures)
     assert len(built) == 5 + len(race.runs)
     assert view.charts is None  # of no race
@@ -291,7 +291,7 @@ def test_a_page_opens_without_figures_which_are_built_before_the_race_and_kept_a
 def test_figures_that_would_look_different_are_built_anew(change: str) -> None:
     view, race = RaceView(), race_of()
     solvers = [run.solver for run in race.runs.values()]
-    view.figures.prepare(solvers, LogDet() if change == "regularizer" else race.problem.regularizer)
+    view.figures.prepare(solvers, change == "regularizer")
     built = view.figures.charts
     if change == "theme":
         view.theme = DARK

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from _waits import soon
 
+from mklviz.problem import OneClass
 from mklviz.views.links.link import open_words
 from mklviz.views.sidebar.data_panel import OWN_FILE
 from mklviz.views.sidebar.sidebar import Sidebar
@@ -69,6 +70,8 @@ def test_a_table_is_read_anew_as_its_choices_say(sidebar: Sidebar) -> None:
     choose(sidebar, "target", "nothing")
     assert (sidebar.recipe.data.dataset.y == 1.0).all()
     assert sidebar.recipe.to_words().split("; ")[1] == "target=nothing"
+    assert "no target" in sidebar.data.about.object
+    assert sidebar.recipe.changed(loss=OneClass()).prepare().test.n_samples == 30  # which knows no table
 
 
 def test_rows_to_test_and_missing_words_are_choices(sidebar: Sidebar) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from mklviz.engine.registry import available_solvers, solver_classes, why_not
 from mklviz.errors import UnsupportedProblem
-from mklviz.problem import Problem, Simplex
+from mklviz.problem import Loss, Problem, Regularizer, Simplex
 from mklviz.record.trace import Trace
 from mklviz.typing import Array
 
@@ -312,6 +312,12 @@ def _lower(sentence: str) -> str:
 
 # -- What figures and tabs say of the problem of a race: of one that is posed, or as far as recorded steps tell.
 
+
+def falls_below_zero(loss: Loss, regularizer: Regularizer) -> bool:
+    """Return whether objectives may fall below zero, as with one class, or with a logarithm of the weights."""
+    return loss.one_class or not regularizer.conjugated
+
+
 _ON_SIMPLEX = 1e-6  # by which rounding may move the sum of the weights from one
 
 
@@ -339,8 +345,8 @@ class ProblemFacts:
     @classmethod
     def of(cls, problem: Problem) -> ProblemFacts:
         """Return those of a problem."""
-        r = problem.regularizer
-        return cls(problem.bank.names, problem.noun, problem.no_bound, not r.conjugated, r.on_simplex, r.project)
+        r, below = problem.regularizer, falls_below_zero(problem.loss, problem.regularizer)
+        return cls(problem.bank.names, problem.noun, problem.no_bound, below, r.on_simplex, r.project)
 
     @classmethod
     def recorded(cls, traces: Iterable[Trace]) -> ProblemFacts:

@@ -7,6 +7,7 @@ from functools import partial
 from time import monotonic
 
 from mklviz.engine import Race
+from mklviz.engine.kinds import falls_below_zero
 from mklviz.engine.task import Task
 from mklviz.engine.warmup import WARMUP
 from mklviz.record.bundle import recording
@@ -96,7 +97,7 @@ class FiguresAhead:
             touched_at, self._touched_at = self._touched_at, math.inf  # once, until something is touched
             recipe = self._sidebar.recipe
             solvers = [choice.make(recipe.split.seed) for choice in recipe.solvers]
-            if not self._figures.prepare(solvers, recipe.problem.regularizer):
+            if not self._figures.prepare(solvers, falls_below_zero(recipe.problem.loss, recipe.problem.regularizer)):
                 self._touched_at = touched_at
                 return False
         return True

@@ -16,7 +16,6 @@ from bokeh.models import ColumnDataSource
 
 from mklviz.contract import Solver
 from mklviz.engine.race import entered
-from mklviz.problem import Regularizer
 from mklviz.record import FINAL, Trace
 from mklviz.record.summary import Reference
 from mklviz.views.chart.columns import Thinning, drawable, empty_source, line_columns, race_slots
@@ -122,12 +121,12 @@ class RaceFigures:
         self._page.show_empty()
         self._page.write_titles(self.full_options)
 
-    def prepare(self, solvers: Sequence[Solver], regularizer: Regularizer) -> bool:
+    def prepare(self, solvers: Sequence[Solver], signed: bool) -> bool:
         """Build the figures for the race that these solvers would run, so that its first curves need not wait.
 
         On a page that is served they are built by one call and shown by the next; return whether they are shown.
         """
-        setup = FigureSetup.of(entered(solvers), not regularizer.conjugated, self.options.theme)
+        setup = FigureSetup.of(entered(solvers), signed, self.options.theme)
         if self.drawn is not None:
             return True
         if self.charts is None or self._setup != setup:

@@ -15,7 +15,7 @@ from typing import Any
 import param
 
 from mklviz.engine import Race, Run
-from mklviz.engine.kinds import ProblemFacts
+from mklviz.engine.kinds import ProblemFacts, falls_below_zero
 from mklviz.engine.race import entered
 from mklviz.recipe import Recipe
 from mklviz.record import FINAL
@@ -95,7 +95,7 @@ class Playback:
         self._whole = {key: recorded[key] for key in by_key}
         self._grown = {key: whole.without_steps() for key, whole in self._whole.items()}
         names = next(iter(self._whole.values())).kernel_names
-        facts = ProblemFacts(names, signed=not recipe.problem.regularizer.conjugated)
+        facts = ProblemFacts(names, signed=falls_below_zero(recipe.problem.loss, recipe.problem.regularizer))
         self.drawn = DrawnRuns(self._grown, self._states, facts, by_key, self._whole)
         self._played, self._at = float(max(map(len, self._whole.values()))) if whole else 0.0, math.nan
 

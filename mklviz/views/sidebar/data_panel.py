@@ -177,7 +177,8 @@ class DataPanel(Section):
 
     def _chosen(self, *_: Any) -> None:
         card = self.card
-        target = " / ".join(card.classes) or "numbers to predict"
+        unlabelled = isinstance(card, Dataset) and card.table is not None and card.table.unlabelled
+        target = "no target" if unlabelled else " / ".join(card.classes) or "numbers to predict"
         say(self.about, f"{counted(card.n_samples, 'sample')}, {_brings(card)} · {target}")
         own = self._own.get(OWN_FILE) if self.choice.value == OWN_FILE else None
         self._content, self._name = self._opened
