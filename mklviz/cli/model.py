@@ -9,8 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sklearn.exceptions import ConvergenceWarning
-
 from mklviz.cli.arguments import SHORT_OF_GAP, check_output, cluster_of, read_own_data
 from mklviz.datasets import load_dataset, read_source
 from mklviz.kernels.storage.cluster import on_workers
@@ -50,7 +48,7 @@ def fit(arguments: argparse.Namespace) -> int:
         warnings.simplefilter("always", UserWarning)
         model = model_of(data, switch(arguments.standardize or "yes", "standardize"), **options)
     for warning in heard:
-        if not issubclass(warning.category, ConvergenceWarning):  # which the solver's own sentence and the code say
+        if warning.category.__name__ != "ConvergenceWarning":  # which the solver's own sentence and the code say
             print(f"mklviz: {one_line(str(warning.message))}", file=sys.stderr)
     estimator, target = estimator_of(model), columns_of(model).target
     with replacing(arguments.out) as file:
