@@ -31,48 +31,39 @@ large is given up for the Hessian at d0 alone.
 
 The one-class SVM has no y in the linear term, 0 <= b <= C, and the same program.
 
-References: Chapelle and Rakotomamonjy, Second order optimization of kernel parameters (2008) for H; Arnstrom,
-Bemporad, Axehill, A dual active-set solver for embedded quadratic programming (2022), DAQP, for the programs.
+Reference: Chapelle and Rakotomamonjy, Second order optimization of kernel parameters (2008) for H.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
 
-import daqp
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from mklviz.context import spending, uninterrupted
+from mklviz.context import spending
 from mklviz.inner.blocked import cholesky, scaled_copy
 from mklviz.inner.conjugates import summing
-from mklviz.inner.svm import InnerSvm, box_of
-from mklviz.problem import Loss
+from mklviz.inner.svm import InnerSvm
 from mklviz.solvers._newton_metric import MatrixMetric, Metric
-from mklviz.typing import Array, Flags, Indices
-
-Senses = NDArray[np.int32]
+from mklviz.solvers._newton_program import (
+    AT_BOUND,
+    EQUALITY,
+    INFINITE,
+    LOWER,
+    RIDGE,
+    DualBox,
+    ProgramSolution,
+    QuadraticProgram,
+    solved_program,
+)
+from mklviz.typing import Array, Indices
 
 MOST_KEPT, STEEPEST = 500, 60  # kernels of the working set with weight, and by their slopes
 MOST_NUMBERS, LEAST_KERNELS = 2**26, 8  # of their products with b, half a gigabyte; kernels of either sort at least
 EQUAL = 1e-9  # weights that differ by less, relative to the largest, are told apart by their slopes
-SPARE_POINTS = 15  # points at a bound that the program begins with, beyond as many as are free
 MOST_ROUNDS = 8  # programs solved before all points are let in
-MOST_MORE = 0.3  # points added to a program, as a share of its own, with which it begins from what held
-RIDGE = 1e-4  # on the metric, relative to the mean of its diagonal
-SLACK_CURVATURE = 1e-2  # of the variable t, which daqp needs; it scales the multipliers, which are scaled back
-PRECISION = 1e-9  # daqp's feasibility tolerance
-AT_BOUND = 1e-12  # distance to a bound that is rounding, in units of the largest dual variable
-WANTING = 1e-7  # slope, beside the labels' 1, with which a point left out wants to move
-TRIFLE = 1e-2  # of the gap; what points left out may gain at most where they stay out
-INFINITE = 1e30
-UPPER, LOWER, EQUALITY = 1, 3, 5  # daqp's marks: held at the upper or lower bound, an equality constraint
-MOST_POINTS = 256  # of a program; with more, SVMs on all points find its solution sooner
 MOST_FREE = 4000  # free points whose Hessian is formed there
-FINE = 1e-6  # gap, relative to the sum of the dual variables, from which only the program is exact enough
 MOST_ROUNDS_OF_SVMS = 30
 SVM_PRECISION = 1e-8  # violation of these SVMs, beside the labels' 1
 ENOUGH = 1e-2  # of all that phi has come down; a step that promises less is left out
@@ -117,29 +108,6 @@ def _smallest(values: Array, among: Indices, most: int) -> Indices:
     return among[np.argsort(values[among], kind="stable")][:most]
 
 
-@dataclass(frozen=True)
-class DualBox:
-    """Linear term and bounds of the signed dual variables, (n,) each, and what they sum to.
-
-    `margin`: a slope that is large, in units of which slopes are told from zero.
-    """
-
-    linear: Array
-    lower: Array
-    upper: Array
-    total: float
-    margin: float
-
-    def free(self, signed: Array) -> int:
-        """Return how many dual variables lie between their bounds."""
-        return int(np.count_nonzero((signed > self.lower) & (signed < self.upper)))
-
-    @classmethod
-    def of(cls, loss: Loss, y: Array, margin: float = 1.0) -> DualBox:
-        """Return that of a support vector machine with a bias, or of the one-class one."""
-        return cls(*box_of(loss, y), loss.dual_sum(y), margin)
-
-
 @spending("subproblem")
 def minimise_model(
     metric: Metric,
@@ -162,7 +130,7 @@ def minimise_model(
         return None
     # prices per unit leave weights of any size, and programs are solved to tolerances that are not relative
     size = 1.0 if fixed_sum else float(weights.max(initial=0.0)) or 1.0
-    program = _Program(metric, size * products, size * slopes, signed, box, fixed_sum, gap)
+    program = QuadraticProgram(metric, size * products, size * slopes, signed, box, fixed_sum, gap)
     try:
         minimum = _solve_growing(program, weights / size) or _solve_otherwise(program, metric, weights / size)
     except np.linalg.LinAlgError:
@@ -180,127 +148,7 @@ def minimise_model(
     return NewtonPoint(multipliers, feasible, minimum.held, minimum.rounds)
 
 
-@dataclass(frozen=True)
-class _Solution:
-    """z and the multipliers (of the box of z and t, of 1'z = 0, of the kernels) of the program on some points."""
-
-    points: Indices
-    z: Array
-    multipliers: Array
-    rounds: int
-    held: int  # points that the work went up with
-
-
-class _Program:
-    """The quadratic program, in its own units; points left out of a solve keep their dual variables.
-
-    `unit`: largest dual variable, the largest C where all are zero: what z is measured in; `most`: points to hold.
-    """
-
-    def __init__(
-        self,
-        metric: Metric,
-        products: Array,
-        slopes: Array,
-        signed: Array,
-        box: DualBox,
-        fixed_sum: bool,
-        gap: float,
-    ) -> None:
-        self.t = int(fixed_sum)  # one more variable, the largest of the constraints
-        self.unit = float(np.abs(signed).max()) or float((box.upper - box.lower).max())
-        fine = gap <= FINE * box.margin * float(np.abs(signed).sum())
-        self.most = len(signed) if fine and isinstance(metric, MatrixMetric) else MOST_POINTS
-        self.metric, self.size = metric, metric.size
-        slope = self.unit * self.size  # units of slopes
-        self.linear, self.margin = box.linear / slope, box.margin / slope
-        self._trifle = TRIFLE * gap / (self.unit * slope)
-        self.rows = products / slope
-        level = float(slopes.min()) if fixed_sum else 0.0  # t counts from the largest s_k / 2, in units of it
-        self.ends = (slopes - level) / (self.unit * slope)
-        self._height = max(float(np.abs(slopes).max()) / (self.unit * slope), np.finfo(float).tiny)
-        self.upper = (box.upper - signed) / self.unit
-        self.lower = (box.lower - signed) / self.unit
-        self._full, self._empty = self.upper <= AT_BOUND, self.lower >= -AT_BOUND
-
-    @property
-    def free(self) -> Indices:
-        """The points between their bounds."""
-        return np.flatnonzero(~self._full & ~self._empty)
-
-    def first_points(self, weights: Array) -> Indices:
-        """Return the free points, and of the others those that want to stay where they are least."""
-        slope = self.linear - weights @ self.rows
-        free, held = self.free, np.flatnonzero(self._full | self._empty)
-        lean = slope[held] - (float(np.median(slope[free])) if len(free) else 0.0)
-        stay = np.where(self._full[held], lean, -lean)
-        near = held[np.argsort(stay, kind="stable")[: len(free) + SPARE_POINTS]]
-        return np.sort(np.concatenate([free, near]))
-
-    def senses(self, points: Indices, kernels: Flags) -> Senses:
-        """Return daqp's marks: points at their bounds are held there, and so are the rows of `kernels`.
-
-        No mark is binding. Of rows that are many beside the points some must give way, so none is marked.
-        """
-        box = np.where(self._full[points], UPPER, np.where(self._empty[points], LOWER, 0))
-        held = kernels if 2 * np.count_nonzero(kernels) < len(points) else np.zeros_like(kernels)
-        return np.concatenate([box, np.zeros(self.t), [EQUALITY], UPPER * held]).astype(np.int32)
-
-    def solve(self, points: Indices, senses: Senses) -> _Solution | None:
-        """Return the solution on these points, begun from the marks or else from none; None where daqp fails."""
-        p, t = len(points), self.t
-        H = np.zeros((p + t, p + t))
-        H[:p, :p] = self.metric.block(points) / self.size
-        H[np.arange(p), np.arange(p)] += RIDGE
-        H[p:, p:] = SLACK_CURVATURE * self._height
-        f = np.append(-self.linear[points], np.full(t, self._height))
-        rows = np.zeros((1 + len(self.rows), p + t))
-        rows[0, :p] = 1.0
-        rows[1:, :p] = self.rows[:, points]
-        rows[1:, p:] = -self._height
-        upper = np.concatenate([self.upper[points], np.full(t, INFINITE), [0.0], self.ends])
-        lower = np.concatenate([self.lower[points], np.full(t, -INFINITE), [0.0], np.full(len(self.ends), -INFINITE)])
-        solution = _solved(H, f, rows, upper, lower, senses)
-        if solution is None:
-            return None
-        z, info = solution
-        return _Solution(points, z[:p], np.asarray(info["lam"]), int(info["iterations"]), p)
-
-    def wanting(self, solution: _Solution) -> Indices:
-        """Return the points left out that would move; none where all of them would gain next to nothing."""
-        out = self.left_out(solution.points)
-        points, kernels = len(solution.points) + self.t, solution.multipliers[-len(self.rows) :]
-        image = self.metric.image(solution.points, solution.z, out) / self.size
-        pull = image + kernels @ self.rows[:, out]
-        slope = self.linear[out] - pull - solution.multipliers[points]
-        least = WANTING * self.margin
-        down, up = self._full[out] & (slope < -least), self._empty[out] & (slope > least)
-        reach = np.where(down, self.lower[out], np.where(up, self.upper[out], 0.0))
-        return out[down | up] if float(slope @ reach) > self._trifle else out[:0]
-
-    def grown(self, solution: _Solution, more: Indices) -> tuple[Indices, Senses]:
-        """Return the points of a solution and `more`, with marks for what held in it unless those are many.
-
-        What is added is not marked: it is added because it wants to move.
-        """
-        points, p = np.union1d(solution.points, more), len(solution.points)
-        senses = np.zeros(len(points) + self.t + 1 + len(self.rows), dtype=np.int32)
-        senses[len(points) + self.t] = EQUALITY
-        if len(more) <= MOST_MORE * p:
-            signs = np.sign(solution.multipliers)
-            held = np.where(signs > 0.0, UPPER, np.where(signs < 0.0, LOWER, 0))
-            senses[np.searchsorted(points, solution.points)] = held[:p]
-            senses[-len(self.rows) :] = held[-len(self.rows) :]
-        return points, senses
-
-    def left_out(self, points: Indices) -> Indices:
-        """Return all points but these."""
-        out = np.ones(len(self.linear), dtype=bool)
-        out[points] = False
-        return np.flatnonzero(out)
-
-
-def _solve_growing(program: _Program, weights: Array) -> _Solution | None:
+def _solve_growing(program: QuadraticProgram, weights: Array) -> ProgramSolution | None:
     """Solve on the first points, then add those that want to move, until none does, in the end all of them.
 
     None where daqp fails, or the program would become too large.
@@ -329,7 +177,7 @@ class _Peak:
 class _DualMaximum:
     """phi, the maximum of the model over z as a function of the weights, in the units of a program."""
 
-    def __init__(self, program: _Program, kernel: Array) -> None:
+    def __init__(self, program: QuadraticProgram, kernel: Array) -> None:
         n = len(program.linear)
         self._program, self._metric = program, scaled_copy(kernel, np.full(n, program.size**-0.5), RIDGE)
         self._start = _Peak(np.zeros(0), 0.0, np.zeros(n), np.zeros(n))
@@ -382,7 +230,7 @@ def _moved(here: Array, slopes: Array, H: Array, damping: float, fixed_sum: bool
     room = INFINITE if fixed_sum else FARTHEST * max(float(here.max()), 1.0)
     upper, lower = np.append(np.full(q, room), sums), np.append(-here, sums)
     marks = np.append(np.where(here > 0.0, 0, LOWER), EQUALITY + sums).astype(np.int32)
-    solution = _solved(damped, slopes / size, rows, upper, lower, marks)
+    solution = solved_program(damped, slopes / size, rows, upper, lower, marks)
     if solution is None:
         return None
     weights = here + solution[0]
@@ -409,7 +257,7 @@ def plain_target(
     return _moved(weights, slopes, H, DAMPING[0], fixed_sum)
 
 
-def _solve_otherwise(program: _Program, metric: Metric, weights: Array) -> _Solution | None:
+def _solve_otherwise(program: QuadraticProgram, metric: Metric, weights: Array) -> ProgramSolution | None:
     """Solve what is too large for a program: by SVMs, or where K_d is never formed by the Hessian at d0 alone."""
     weights = weights / weights.sum() if program.t else weights
     if isinstance(metric, MatrixMetric):
@@ -417,10 +265,10 @@ def _solve_otherwise(program: _Program, metric: Metric, weights: Array) -> _Solu
     free = program.free
     H = _curvature(metric.block(free) / program.size + RIDGE * np.eye(len(free)), program.rows[:, free])
     target = _moved(weights, program.ends, H, DAMPING[0], bool(program.t))
-    return None if target is None else _Solution(free, np.zeros(len(free)), target, 1, len(free))
+    return None if target is None else ProgramSolution(free, np.zeros(len(free)), target, 1, len(free))
 
 
-def _solve_by_svms(program: _Program, kernel: Array, weights: Array) -> _Solution:
+def _solve_by_svms(program: QuadraticProgram, kernel: Array, weights: Array) -> ProgramSolution:
     """Descend on phi by damped Newton steps, until one promises next to nothing beside what the others brought."""
     phi = _DualMaximum(program, kernel)
     here = first = phi.at(weights)
@@ -440,14 +288,4 @@ def _solve_by_svms(program: _Program, kernel: Array, weights: Array) -> _Solutio
             continue
         here, slopes, H = there, phi.slopes(there), phi.curvature(there)
         damping = max(0.1 * damping, DAMPING[0])
-    return _Solution(np.arange(len(here.z)), here.z, here.weights, rounds, len(phi.free(here)))
-
-
-def _solved(H: Array, f: Array, A: Array, upper: Array, lower: Array, marks: Senses) -> tuple[Array, Any] | None:
-    """Return daqp's solution, begun from the marks or else from none, and what it says of it; None where it fails."""
-    for senses in (marks, np.where(marks == EQUALITY, EQUALITY, 0).astype(np.int32)):
-        solve = partial(daqp.solve, H, f, A, upper, lower, senses, primal_tol=PRECISION)
-        z, _, status, info = uninterrupted(solve) if len(f) > MOST_POINTS else solve()
-        if status > 0:
-            return np.asarray(z), info
-    return None
+    return ProgramSolution(np.arange(len(here.z)), here.z, here.weights, rounds, len(phi.free(here)))

@@ -38,12 +38,12 @@ from mklviz.solvers._newton_metric import BankMetric, MatrixMetric, Metric
 from mklviz.solvers._newton_model import (
     MOST_FREE,
     MOST_NUMBERS,
-    DualBox,
     NewtonPoint,
     minimise_model,
     plain_target,
     working_kernels,
 )
+from mklviz.solvers._newton_program import DualBox
 from mklviz.solvers._spectral import Search, Units, Valued, interpolate, search_segment
 from mklviz.solvers._words import objective_change, start_sentence
 

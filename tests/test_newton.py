@@ -17,7 +17,8 @@ from mklviz.inner.oracle import SvmOracle
 from mklviz.kernels import Gaussian, KernelBank, NystromBank, Polynomial, paper_bank
 from mklviz.problem import Hinge, L1Penalty, Problem, Regularizer, Simplex
 from mklviz.solvers._newton_metric import MatrixMetric
-from mklviz.solvers._newton_model import DualBox, NewtonPoint, _Program, minimise_model, working_kernels
+from mklviz.solvers._newton_model import NewtonPoint, minimise_model, working_kernels
+from mklviz.solvers._newton_program import DualBox, QuadraticProgram
 from mklviz.solvers.newton import Newton, NewtonFacts
 
 
@@ -130,7 +131,7 @@ def test_the_program_on_few_points_is_solved_as_if_it_held_all(name: str, monkey
     oracle = SvmOracle(posed, 1e-12)
     point = oracle.solve(posed.regularizer.start(posed.m))
     few = _model(posed, oracle, point)
-    monkeypatch.setattr(_Program, "first_points", lambda program, _: np.arange(posed.n))
+    monkeypatch.setattr(QuadraticProgram, "first_points", lambda program, _: np.arange(posed.n))
     every = _model(posed, oracle, point)
     assert few.points <= every.points == posed.n
     np.testing.assert_allclose(few.weights, every.weights, atol=1e-6)  # a point that wants to move by 1e-7 may stay
@@ -139,11 +140,13 @@ def test_the_program_on_few_points_is_solved_as_if_it_held_all(name: str, monkey
 
 def test_no_program_holds_many_points_before_the_last_digits(monkeypatch: pytest.MonkeyPatch) -> None:
     held: list[int] = []
-    solved = _Program.solve
+    solved = QuadraticProgram.solve
     monkeypatch.setattr(
-        _Program, "solve", lambda self, points, marks: (held.append(len(points)), solved(self, points, marks))[1]
+        QuadraticProgram,
+        "solve",
+        lambda self, points, marks: (held.append(len(points)), solved(self, points, marks))[1],
     )
-    monkeypatch.setattr("mklviz.solvers._newton_model.MOST_POINTS", 60)
+    monkeypatch.setattr("mklviz.solvers._newton_program.MOST_POINTS", 60)
     posed = paper_problem("ionosphere")
     trace = solve(posed, "newton", gap=1e-3)
     assert trace.status == "converged"
