@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from _problems import blobs
 
 from mklviz.context import interruptible
-from mklviz.engine import available_solvers, solve
+from mklviz.engine import solve
 from mklviz.errors import BankTooLarge, Interrupted, KernelError
 from mklviz.inner import smooth, sweeps
 from mklviz.kernels import Gaussian, NystromBank
@@ -51,13 +52,17 @@ def test_factors_too_large_for_memory_stand_on_disk_and_are_the_same() -> None:
 LOSSES = [Hinge(3.0), OneClass(3.0, 0.2), Logistic(3.0), Squared(3.0)]
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
-@pytest.mark.parametrize("solver", ["spg", "level", "closed-form", "newton"])
-def test_chunk_by_chunk_every_solver_finds_the_optimum_that_it_finds_in_memory(loss: Loss, solver: str) -> None:
+@pytest.mark.parametrize(
+    ("solver", "loss"),
+    [
+        *product(["spg", "level", "closed-form"], LOSSES),
+        *product(["newton"], LOSSES[:2]),  # which works on support vector machines
+    ],
+    ids=lambda each: each if isinstance(each, str) else type(each).__name__,
+)
+def test_chunk_by_chunk_every_solver_finds_the_optimum_that_it_finds_in_memory(solver: str, loss: Loss) -> None:
     regularizer = LpBall(2.0) if solver == "closed-form" else Simplex()
     inside, away = (Problem(one, Y, loss, regularizer) for one in (bank(max_bytes=SIZE), bank()))
-    if solver not in available_solvers(away):
-        pytest.skip("the method says that it does not solve this problem")
     first, second = (solve(problem, solver, gap=1e-6, max_iter=2000) for problem in (inside, away))
     assert second.gap[-1] <= 1e-6
     np.testing.assert_array_equal(second.objective, first.objective)  # bit for bit: where a number stands changes none

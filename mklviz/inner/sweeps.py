@@ -30,14 +30,12 @@ import numpy as np
 
 from mklviz.compiled import njit
 from mklviz.context import checkpoint
-from mklviz.kernels.storage.passes import Factors, chunk_length, each, in_turn, joined, kept
+from mklviz.kernels.storage.passes import FAST, Factors, chunk_length, each, in_turn, joined, kept
 from mklviz.typing import Array, Indices, Integers
 
 BLOCK = 16  # samples that stand together are stepped in together: rows drawn singly come slowly from memory
 PIECE = 20_000_000  # entries of Z between two checkpoints
 TOGETHER = 2  # chunks that are stepped in at once; with four, more sweeps are needed
-
-FAST = {"nsz", "arcp", "contract", "reassoc", "afn"}
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
