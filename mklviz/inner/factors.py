@@ -34,7 +34,7 @@ GAP_SHARE = 0.1  # of `tol`, times the value: a duality gap that small ends a so
 VISIBLE = 1e-13  # gain between two looks that counts as progress, relative to the value
 BIAS_CURVATURE = 10.0  # of the augmented Lagrangian, in units of a slope that is large over the sum of all C
 MOVED = 0.95  # share of the scores that moved by less than what still counts as near the margin
-SETTLING = 3e9  # multiplications spent on solving for all variables inside the box together, between two looks
+SETTLING = 3e8  # multiplications spent on solving for all variables inside the box together, between two looks
 
 
 class FactorModel:

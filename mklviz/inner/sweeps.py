@@ -11,8 +11,9 @@ changes, delta, the best share is added,
 
     t = clip((p'delta - f'delta - b 1'delta) / (delta'K delta + rho (1'delta)^2), 0, 1),
 
-so that the dual value never falls. Chunks, their order and s depend on the data only: any number of workers gives the
-same bits.
+so that the dual value never falls. The rows of so few variables that they make one chunk are brought together, and
+stepped in one after the other. Chunks, their order and s depend on the data only: any number of workers gives the same
+bits.
 
 References: Hsieh, Chang, Lin, Keerthi, Sundararajan, A dual coordinate descent method for large-scale linear SVM, ICML
 2008, algorithm 1; Ma, Smith, Jaggi, Jordan, Richtárik, Takáč, Adding vs. averaging in distributed primal-dual
@@ -30,6 +31,7 @@ import numpy as np
 
 from mklviz.compiled import njit
 from mklviz.context import checkpoint
+from mklviz.kernels.storage.disk import release
 from mklviz.kernels.storage.passes import FAST, Factors, chunk_length, each, in_turn, joined, kept
 from mklviz.typing import Array, Indices, Integers
 
@@ -157,19 +159,23 @@ class Sweeps:
     ) -> None:
         self._rows, self._columns, self._linear, self._beta = rows, columns, variables.linear, beta
         self._g, self._rho, self._offset, self._excess, self._gain = g, rho, bias, excess, 0.0
-        w = columns[0]
+        w, length, places = columns[0], chunk_length(len(g)), near
         self._inverse = np.divide(1.0, w, out=np.zeros_like(w), where=w >= np.finfo(float).tiny)  # finite
-        starts = np.arange(0, len(rows), chunk_length(len(g)))
-        parts = np.split(near, np.searchsorted(near, starts[1:]))
-        chunks = [(start, mine) for start, mine in zip(starts.tolist(), parts, strict=True) if len(mine)]
+        if len(near) <= length < len(rows):  # a few steps in each of many chunks take less time than asking for them
+            self._rows, places = rows[near], np.arange(len(near))
+            release(rows)
+        starts = np.arange(0, len(self._rows), length)
+        cuts = np.searchsorted(places, starts[1:])
+        chunks = [*zip(starts.tolist(), np.split(near, cuts), np.split(places, cuts), strict=True)]
+        chunks = [chunk for chunk in chunks if len(chunk[1])]
         self._together = min(TOGETHER, len(chunks))
-        self._chunks = [(start, mine, self._kept(start, mine, variables)) for start, mine in chunks]
+        self._chunks = [(start, mine, self._kept(start, mine, here - start, variables)) for start, mine, here in chunks]
 
-    def _kept(self, start: int, mine: Indices, variables: DualVariables) -> Any:
+    def _kept(self, start: int, mine: Indices, places: Indices, variables: DualVariables) -> Any:
         """Return what every sweep needs of a chunk's variables, which is sent to where the chunk is once."""
         _, linear, low, high, diagonal = variables
         some = linear[mine], low[mine], high[mine], self._together * diagonal[mine]
-        return kept(self._rows, start, DualVariables(mine - start, *some))
+        return kept(self._rows, start, DualVariables(places, *some))
 
     @property
     def bias(self) -> float:
