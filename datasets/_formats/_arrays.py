@@ -22,9 +22,9 @@ from mklviz.quoting import listed
 from .._bounds import check_size
 from .._cells import LABEL_NAMES
 from .._dataset import Array, DataError, Dataset
-from .._gram_files import ENTRIES, GramFiles, together
+from .._gram_files import GramFiles, together, unless_distances
 from .._labels import Labels, code_labels
-from .._symmetric import FEWEST, UNEQUAL, symmetric
+from .._symmetric import FEWEST, symmetric
 
 _Y = ("y", "labels", "label", "target", "targets", "gnd", "class", "classes", "group", "gt", "ytrain", "y_train", "ytr")
 _X = ("x", "data", "fea", "features", "feature", "samples", "xtrain", "x_train", "xtr")
@@ -118,20 +118,6 @@ def _made(parts: FoundArrays, labels: Labels, name: str) -> Dataset:
     return labels.dataset(name, X, **more)
 
 
-def dense(
-    shape: tuple[int, ...], indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], by_rows: bool, name: str
-) -> Array:
-    """Return a compressed sparse matrix with its zeros; a damaged one asks for no more room than it holds numbers."""
-    counts = np.diff(indptr)
-    if counts.min(initial=0) < 0 or max(counts.max(initial=0), counts.sum()) > len(data):
-        raise DataError(f"{name} holds a sparse matrix whose rows do not add up to its {len(data):,} numbers.")
-    along = np.repeat(np.arange(len(counts)), counts)
-    across = indices[: len(along)]
-    matrix = np.zeros(shape)
-    np.add.at(matrix, (along, across) if by_rows else (across, along), data[: len(along)])
-    return matrix
-
-
 def _sorted_out(arrays: Mapping[str, NDArray[Any]], name: str) -> FoundArrays:
     """Return which arrays are labels, samples and kernels."""
     names = {key: _texts(arrays[key], key) for key in NAMES if key in arrays}
@@ -146,7 +132,7 @@ def _sorted_out(arrays: Mapping[str, NDArray[Any]], name: str) -> FoundArrays:
             _refuse_if_meant(key, array, name)
             continue
         if isinstance(array, GramFiles) and n in (None, array.shape[1]):
-            kernels[key] = checked(array)
+            kernels[key] = unless_distances(array)
             continue
         numbers, square = np.asarray(array, dtype=np.float64), len({*array.shape, n or array.shape[0]}) == 1
         meant = key.lower() in ("grams", "gram", "kernels") or (square and _KERNEL.search(key.lower()))
@@ -226,28 +212,6 @@ def kernels_in(array: Array, n: int | None) -> Array | None:
                 as_given = all(np.may_share_memory(each, kernels) for each in whole)
                 return np.ascontiguousarray(kernels) if as_given else np.array(whole)
     return None
-
-
-def checked(grams: GramFiles) -> Any:
-    """Return matrices in files, once all are read and found finite and symmetric; distances, read into memory."""
-    distances = 0
-    for (file, _), k in zip(grams.places, range(len(grams)), strict=True):
-        size, apart, least, n = 0.0, 0.0, 0.0, len(grams.rows)
-        diagonal, step = np.empty(n), max(ENTRIES // n, 1)
-        for first in range(0, n, step):
-            some = slice(first, first + step)
-            rows = grams[k, some]
-            if not np.isfinite(rows).all():
-                i, j = np.argwhere(~np.isfinite(rows))[0]
-                raise DataError(f"{file.name} holds {rows[i, j]} between samples {first + i} and {j}.")
-            mirrored = rows.T if step >= n else grams[k, :, some]
-            size, least = max(size, float(np.abs(rows).max())), min(least, float(rows.min()))
-            apart = max(apart, float(np.abs(rows - mirrored.T).max()))
-            diagonal[some] = rows[:, some].diagonal()
-        if apart > UNEQUAL * size:
-            raise DataError(f"{file.name} is not symmetric; a kernel matrix that stays in its file must be.")
-        distances += size > 0.0 and max(float(np.abs(diagonal).max()), -least) <= 1e-6 * size
-    return np.array(list(grams)) if distances == len(grams) else grams
 
 
 def _labels_among(arrays: Mapping[str, NDArray[Any]]) -> str | None:

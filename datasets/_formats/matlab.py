@@ -17,7 +17,7 @@ from mklviz.limits import LIMITS
 from .._bounds import check_shape, check_size, check_unpacked, reading
 from .._dataset import DataError, Dataset
 from .._table_options import Progress, TableOptions
-from ._arrays import dataset_of, dense
+from ._arrays import dataset_of
 
 SUFFIXES = (".mat",)
 OPTIONS = ()
@@ -118,8 +118,9 @@ def _inside(key: str, value: Any, name: str, depth: int = 0) -> Iterator[tuple[s
         if value.dtype.kind not in "biuf":
             raise DataError(f"{key} of {name} must hold real numbers, not {value.dtype}.")
         with reading(f"{name} holds a damaged sparse matrix"):  # with which toarray would end the process
-            coo = value.format == "coo"  # of version 4, whose places were checked
-            value = value.toarray() if coo else dense(value.shape, value.indptr, value.indices, value.data, False, name)
+            if value.format != "coo":  # of version 4, whose places were checked
+                value.check_format()
+            value = value.toarray()
     array = np.asarray(value)
     if depth > _DEEPEST:
         return

@@ -23,7 +23,7 @@ from .._bounds import check_shape, check_unpacked, reading
 from .._dataset import DataError, Dataset
 from .._frame import dataset_from_frame
 from .._table_options import OF_TABLES, FileFacts, Progress, TableOptions, refuse_unused
-from ._arrays import dataset_of, dense
+from ._arrays import dataset_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,17 +86,20 @@ def arrays_in(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]
 
 def _whole(arrays: dict[str, NDArray[Any]], name: str) -> NDArray[Any]:
     """Return the sparse matrix that SciPy saved, with its zeros."""
+    from scipy import sparse
+
     with reading(f"{name} is no sparse matrix that can be read"):
         kind, (rows, columns) = arrays["format"].item(), map(int, arrays["shape"])
         if arrays["data"].dtype.kind not in "biuf":
             raise DataError(f"{name} holds a sparse matrix of {arrays['data'].dtype}, not of real numbers.")
         check_shape(name, (rows, columns), LIMITS.gram_cells)
-        if kind != b"coo":
-            parts = arrays["indptr"], arrays["indices"], arrays["data"]
-            return dense((rows, columns), *parts, kind == b"csr", name)
-        matrix = np.zeros((rows, columns))
-        np.add.at(matrix, (arrays["row"], arrays["col"]), arrays["data"])
-        return matrix
+        if kind == b"coo":
+            matrix: Any = sparse.coo_matrix((arrays["data"], (arrays["row"], arrays["col"])), (rows, columns))
+        else:
+            made = sparse.csr_matrix if kind == b"csr" else sparse.csc_matrix
+            matrix = made((arrays["data"], arrays["indices"], arrays["indptr"]), (rows, columns))
+            matrix.check_format()  # a damaged one would end the process below
+        return np.asarray(matrix.toarray())
 
 
 def _single(data: bytes, name: str, gram_cells: int) -> NDArray[Any]:
