@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import Sequence
 from typing import Any
 
+from mklviz.quoting import named
 from mklviz.unpacking import ArchiveMember
 
 from ._bounds import UNPACKED, check_unpacked, reading
@@ -69,30 +70,23 @@ _EXPORTED = {what for what, _ in _PROGRAMS}
 _EXPECTED = "Choose a table (CSV, Excel or Parquet), LIBSVM text or NumPy arrays (.npz)"
 
 
-def unpacked(data: bytes, name: str) -> tuple[bytes, str]:
-    """Return what is in a packed file, and what that is called; the file itself where it is not packed."""
-    for signature, (what, suffix, opened) in _PACKED.items():
-        if data.startswith(signature):
-            with reading(f"{name} is {what}, and damaged"), opened(io.BytesIO(data)) as packed:
-                content = packed.read(UNPACKED + 1)
-            check_unpacked(name, len(content), UNPACKED)
-            return content, name.removesuffix(suffix)
-    held = members(data, name)
-    if len(held) > 1:
-        raise DataError(f"{name} is a zip archive with {len(held)} files: unpack it, and open one of them.")
-    return held[0][::-1] if held else (data, name)
-
-
 def without_remarks(names: Sequence[str]) -> list[str]:
     """Return the names of files but for hidden ones, and for what people say of their data beside them."""
     seen = [name for name in names if not _HIDDEN.search(name)]
     return [name for name in seen if not _REMARKS.search(name)] or seen
 
 
-def members(data: bytes, name: str) -> list[tuple[str, bytes]]:
-    """Return the tables in a zip archive by their names, or its only file; none where it is no archive."""
+def files_in(data: bytes, filename: str) -> list[tuple[str, bytes]]:
+    """Return the tables in a packed file or a zip archive, or its only file, by their names; else the file itself."""
+    name = named(filename)
+    for signature, (what, suffix, opened) in _PACKED.items():
+        if data.startswith(signature):
+            with reading(f"{name} is {what}, and damaged"), opened(io.BytesIO(data)) as packed:
+                content = packed.read(UNPACKED + 1)
+            check_unpacked(name, len(content), UNPACKED)
+            return [(filename.removesuffix(suffix), content)]
     if not data.startswith(b"PK\x03\x04") or _zip_kind(data) != _ZIP:
-        return []
+        return [(filename, data)]
     with reading(f"{name} is a damaged zip archive"), zipfile.ZipFile(io.BytesIO(data)) as archive:
         held = [info for info in archive.infolist() if not (info.is_dir() or _HIDDEN.search(info.filename))]
         kept = {*without_remarks([info.filename for info in held])}
@@ -102,15 +96,14 @@ def members(data: bytes, name: str) -> list[tuple[str, bytes]]:
         if not chosen:
             raise DataError(f"{name} is a zip archive with {len(held)} files: unpack it, and open one of them.")
         check_unpacked(name, sum(info.file_size for info in chosen), UNPACKED)
-        held_in, size = [], 0
+        files, size = list[tuple[str, bytes]](), 0
         for info in chosen:
             with ArchiveMember(archive, info) as member:
                 packed, inner = member.read(), info.filename.rpartition("/")[2]
-            content, inner = (packed, inner) if packed.startswith(b"PK") else unpacked(packed, inner)
-            size += len(content)
+            files += [(inner, packed)] if packed.startswith(b"PK") else files_in(packed, inner)
+            size += len(files[-1][1])
             check_unpacked(name, size, UNPACKED)
-            held_in.append((inner, content))
-        return held_in
+        return files
 
 
 def table_format(data: bytes, name: str) -> str:
