@@ -398,7 +398,7 @@ def test_a_parquet_table_is_written_beside_the_csv_one_or_refused_before_the_rac
 ) -> None:
     pytest.importorskip("pyarrow")
     wanted = tmp_path / "steps.parquet"
-    kept = Outputs(tmp_path / "steps.csv", parquet=wanted)
+    kept = Outputs(csv=tmp_path / "steps.csv", parquet=wanted)
     assert kept.finish(begun())
     assert len(pd.read_parquet(wanted)) == 6
     assert rows(tmp_path / "steps.csv") == 6
@@ -409,7 +409,7 @@ def test_a_parquet_table_is_written_beside_the_csv_one_or_refused_before_the_rac
 
 def test_nothing_is_written_too_often(tmp_path: Path) -> None:
     table = tmp_path / "steps.csv"
-    kept = Outputs(table, None)
+    kept = Outputs(csv=table)
     kept.keep_up(begun())
     assert not table.exists()
     assert kept.finish(begun())
@@ -421,7 +421,7 @@ def test_a_full_disk_is_a_sentence_and_the_other_file_is_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     runs = tmp_path / "runs.zip"
-    kept = Outputs(Path("/dev/full"), runs)
+    kept = Outputs(csv=Path("/dev/full"), save=runs)
     assert not kept.finish(begun())
     assert capsys.readouterr().err == "mklviz: /dev/full cannot be written: No space left on device.\n"
     assert zipfile.is_zipfile(runs)

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from mklviz.errors import MklvizError
@@ -17,8 +16,6 @@ from mklviz.limits import NO_STORE
 from mklviz.quoting import one_line, quote
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from mklviz.datasets import Dataset
     from mklviz.recipe import Recipe, SolverChoice
     from mklviz.record import Trace
@@ -104,18 +101,14 @@ def whole(least: int, most: int) -> Callable[[str], int]:
 
 def read_own_data(arguments: argparse.Namespace) -> Dataset | None:
     """Return the data in the file that --data names, None for a name; what was done to the table is printed."""
+    from mklviz.datasets import read_dataset
     from mklviz.recipe.recipe import own_data
     from mklviz.recipe.words import read_table_option
 
     options = {name: getattr(arguments, name) for name in OF_THE_TABLE if getattr(arguments, name, None) is not None}
     read = {name: read_table_option(name, word) for name, word in options.items()}
-    if arguments.data == "-":
-        with TemporaryDirectory() as folder:
-            file = Path(folder, "stdin")
-            file.write_bytes(sys.stdin.buffer.read())
-            data = own_data(str(file), **read)
-    else:
-        data = own_data(arguments.data or "", **read)
+    given = arguments.data or ""
+    data = read_dataset(sys.stdin.buffer.read(), "stdin", **read) if given == "-" else own_data(given, **read)
     tell_notes([] if data is None else [data])
     return data
 
@@ -271,6 +264,10 @@ def add_store(parser: argparse.ArgumentParser, switch: bool = False) -> None:
         where("--no-store", action="store_true", help="keep no runs (as MKLVIZ_STORE=none does)")
 
 
+def add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print one JSON document for programs instead of the table")
+
+
 def add_runs(parser: argparse.ArgumentParser, command: Callable[[Any, str, str, str], argparse.ArgumentParser]) -> None:
     """Add what ``mklviz runs`` can do; `command` adds one, from its name, its help and its examples."""
     added = parser.add_subparsers(title="what to do", metavar="ACTION", dest="action", required=True)
@@ -283,7 +280,7 @@ def add_runs(parser: argparse.ArgumentParser, command: Callable[[Any, str, str, 
             each.add_argument("keys", metavar="KEY", nargs=nargs, help=NAMED)
         if name in ("list", "export", "delete"):
             each.add_argument("--where", dest="words", metavar="WORDS", help=WHERE_HELP)
-        each.add_argument("--json", action="store_true", help="print one JSON document for programs")
+        add_json(each)
         add_store(each)
     _add_list(parsers["list"])
     _add_resume(parsers["resume"])

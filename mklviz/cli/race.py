@@ -37,40 +37,23 @@ SHARE = 0.05  # largest share of the time that goes into writing before the end;
 
 
 class Outputs:
-    """Tables of all steps, the recorded runs, a page and a picture: where one cannot be written, the others still are.
+    """Tables of all steps, the recorded runs, a page and pictures: where one cannot be written, the others still are.
 
-    `runs`: one run as that file, several as a zip archive of that name; `page`: an HTML file that shows the race
-    without a server; `picture`: .svg, .png or .pdf; `video`: .gif or .webm;
-    `parquet`: a Parquet file with the same table as the CSV file.
+    `files`: by the options that name them; of several runs, --save names a zip archive.
     """
 
     every_seconds, at_least_seconds = 30.0, 60.0
 
-    def __init__(
-        self,
-        table: Path | None = None,
-        runs: Path | None = None,
-        page: Path | None = None,
-        picture: Path | None = None,
-        parquet: Path | None = None,
-        video: Path | None = None,
-    ) -> None:
-        if page is not None or picture is not None or video is not None:
+    def __init__(self, **files: Path | None) -> None:
+        self._files = {option: file for option, file in files.items() if file is not None}
+        if not self._files.keys().isdisjoint(("html", *_DRAWN)):
             need_screen()
-        _check_kind(picture, "--picture")
-        _check_kind(video, "--video")
-        if parquet is not None:
+        for option in _DRAWN:
+            _check_kind(option, self._files.get(option))
+        if "parquet" in self._files:
             require_parquet()
-        self._writers: list[tuple[Path, Callable[[Race, Path], None]]] = []
-        asked = (
-            *((table, _write_table), (parquet, _write_parquet)),
-            *((runs, _write_runs), (page, _write_page), (picture, _write_picture), (video, _write_video)),
-        )
-        for file, write in asked:
-            if file is None:
-                continue
+        for file in self._files.values():
             check_output(file)
-            self._writers.append((file, write))
         self._due = time.monotonic() + self.every_seconds
         self._announced: set[Path] = set()
 
@@ -87,18 +70,17 @@ class Outputs:
         """Write all files; return whether that succeeded."""
         self._announced.clear()
         missing = self._write(race)
-        for file, write in self._writers:
-            target = _archive(race, file) if write is _write_runs and file not in missing else None
-            if target not in (None, file):
-                print(f"mklviz: the runs are in {target}", file=sys.stderr)
+        runs = self._files.get("save")
+        if runs is not None and runs not in missing and _archive(race, runs) not in (None, runs):
+            print(f"mklviz: the runs are in {_archive(race, runs)}", file=sys.stderr)
         return not missing
 
     def _write(self, race: Race) -> list[Path]:
         """Return the files that could not be written; their old content is still there."""
         missing = []
-        for file, write in self._writers:
+        for option, file in self._files.items():
             try:
-                write(race, file)
+                _WRITERS[option](race, file)
             except OSError as error:
                 missing.append(file)
                 if file not in self._announced:
@@ -132,38 +114,42 @@ def _write_page(race: Race, file: Path) -> None:
     save_html(race, file)
 
 
-def _write_picture(race: Race, file: Path) -> None:
-    from mklviz.views.chart.pixels import still_picture
-    from mklviz.views.chart.svg_pictures import race_still
+def _write_drawn(race: Race, file: Path) -> None:
+    from mklviz.views.chart.pixels import STILL, moving_picture, still_picture
+    from mklviz.views.chart.svg_pictures import race_frames, race_still
     from mklviz.views.export.page import recorded
 
-    drawn = still_picture(race_still(race, recorded(race).gap), file.suffix.lower())
+    kind = file.suffix.lower()
+    if kind in STILL:
+        drawn = still_picture(race_still(race, recorded(race).gap), kind)
+    elif all(run.trace.status in FINAL for run in race.runs.values()):  # made once, of the whole race
+        drawn = moving_picture(race_frames(race, recorded(race).gap), kind)
+    else:
+        return
     with replacing(file) as opened:
         opened.write(drawn)
 
 
-def _write_video(race: Race, file: Path) -> None:
-    from mklviz.views.chart.pixels import moving_picture
-    from mklviz.views.chart.svg_pictures import race_frames
-    from mklviz.views.export.page import recorded
-
-    if any(run.trace.status not in FINAL for run in race.runs.values()):
-        return  # made once, of the whole race
-    made = moving_picture(race_frames(race, recorded(race).gap), file.suffix.lower())
-    with replacing(file) as opened:
-        opened.write(made)
+_DRAWN = ("picture", "video")
+_WRITERS: dict[str, Callable[[Race, Path], None]] = {
+    "csv": _write_table,
+    "parquet": _write_parquet,
+    "save": _write_runs,
+    "html": _write_page,
+    **dict.fromkeys(_DRAWN, _write_drawn),
+}
 
 
-def _check_kind(file: Path | None, option: str) -> None:
+def _check_kind(option: str, file: Path | None) -> None:
     """Raise where a picture is asked for in a kind that is not written, or that what is installed cannot write."""
     if file is None:
         return
     from mklviz.views.chart.pixels import MOVING, STILL, require
 
-    kinds = MOVING if option == "--video" else STILL
+    kinds = MOVING if option == "video" else STILL
     if file.suffix.lower() not in kinds:
         raise MklvizError(
-            f"{option} writes {' or '.join(f'FILE{kind}' for kind in kinds)}, but {str(file)!r:.80} was given."
+            f"--{option} writes {' or '.join(f'FILE{kind}' for kind in kinds)}, but {str(file)!r:.80} was given."
         )
     require(file.suffix.lower())
 
@@ -187,9 +173,7 @@ def solve_race(arguments: argparse.Namespace, one: bool = False) -> int:
 
 
 def _solve_race(arguments: argparse.Namespace, one: bool, client: Any) -> int:
-    outputs = Outputs(
-        arguments.csv, arguments.save, arguments.html, arguments.picture, arguments.parquet, arguments.video
-    )
+    outputs = Outputs(**{option: getattr(arguments, option) for option in _WRITERS})
     recipe = read_recipe(arguments)
     named = arguments.solvers or arguments.solver_option or arguments.scenario
     for choice in recipe.solvers:  # a misspelt name is reported before the kernels are built
@@ -227,11 +211,7 @@ def _solve_race(arguments: argparse.Namespace, one: bool, client: Any) -> int:
             f" {counted(problem.m, problem.noun)}"
         )
         sys.stdout.flush()
-    recorded = RecordedRace(race, head, prepared, store=store)
-    complete = watch(race, outputs.keep_up)
-    tell_race(race, recipe, prepared, recorded, complete, arguments.json)
-    written = outputs.finish(race) and recorded.kept
-    return code_of(race.traces.values(), recipe, complete) or (0 if written else BAD_INPUT)
+    return run_to_the_end(race, recipe, prepared, RecordedRace(race, head, prepared, store=store), arguments, outputs)
 
 
 def _left(store: Store, recipe: Recipe, named: bool) -> StoredRun | None:
@@ -257,19 +237,26 @@ def tell_what_is_repeated(run: StoredRun, race: Race) -> None:
         print(f"mklviz: {one_line(what)}", file=sys.stderr)
 
 
-def tell_race(
-    race: Race, recipe: Recipe, prepared: Prepared, recorded: RecordedRace, complete: bool, as_json: bool
-) -> None:
-    """Print the results of a race that has ended, where it is kept, and what has gone wrong."""
-    if as_json:
+def run_to_the_end(
+    race: Race, recipe: Recipe, prepared: Prepared, recorded: RecordedRace, arguments: argparse.Namespace,
+    outputs: Outputs,
+) -> int:  # fmt: skip
+    """Run a race, print its results, where it is kept and what has gone wrong, write its files; return the exit code.
+
+    The race may go on from a run that was stored.
+    """
+    complete = watch(race, outputs.keep_up)
+    if arguments.json:
         print_document(race_document(race, recipe, prepared, complete))
     else:
         print(f"\n{result_table(race, prepared)}")
     recorded.wait(STORE_SECONDS)
     if not recorded.kept:
         print(f"mklviz: {one_line(recorded.not_kept)}", file=sys.stderr)
-    elif recorded.ids and not as_json:
+    elif recorded.ids and not arguments.json:
         print(f"\nKept: mklviz runs show {short_id(recorded.race)}")
     for run in race.runs.values():
         if run.status == "failed":
             print(f"mklviz: {run.reason}", file=sys.stderr)
+    written = outputs.finish(race) and recorded.kept
+    return code_of(race.traces.values(), recipe, complete) or (0 if written else BAD_INPUT)

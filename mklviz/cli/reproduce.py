@@ -10,8 +10,7 @@ from mklviz.cli.documents import print_document
 from mklviz.cli.live import aligned, asked_to_stop
 from mklviz.errors import MklvizError
 from mklviz.numbers import counted
-from mklviz.record.store import Store
-from mklviz.reproduce import ClaimAnswer, PaperClaim, answer_stored, reproduce
+from mklviz.reproduce import ClaimAnswer, answer_stored, reproduce
 from mklviz.reproduce.claims import all_claims, load_claim
 from mklviz.reproduce.recorded import answers_document
 from mklviz.reproduce.texts import COLUMNS, NONE, contrary_text, measured_text, row_texts, splits_text
@@ -25,8 +24,15 @@ def answer_claims(arguments: argparse.Namespace) -> int:
     store = store_of(arguments)
     if store.trouble and (store.enabled or arguments.stored):
         raise MklvizError(f"Claims are answered from runs in a store. {store.trouble}")
-    answers: list[ClaimAnswer] = []
-    complete = _answered(claims, store, arguments, answers)
+    answers, complete = list[ClaimAnswer](), True
+    try:
+        with asked_to_stop() as asked:
+            stored = (answer_stored(claim, store, arguments.quick) for claim in claims)
+            solved = reproduce(claims, store, arguments.quick, arguments.workers, asked.is_set)
+            for answer in stored if arguments.stored else solved:
+                answers.append(answer)
+    except KeyboardInterrupt:
+        complete = False
     if arguments.json:
         print_document(answers_document(answers, complete))
     elif answers:
@@ -36,22 +42,6 @@ def answer_claims(arguments: argparse.Namespace) -> int:
         print(f"mklviz: stopped; {kept}.", file=sys.stderr)
         return INTERRUPTED
     return FAILED if not arguments.stored and any(answer.missing for answer in answers) else 0
-
-
-def _answered(
-    claims: list[PaperClaim], store: Store, arguments: argparse.Namespace, answers: list[ClaimAnswer]
-) -> bool:
-    """Add the answers to a list one by one, and return whether all were added."""
-    if arguments.stored:
-        answers += [answer_stored(claim, store, arguments.quick) for claim in claims]
-        return True
-    try:
-        with asked_to_stop() as asked:
-            for answer in reproduce(claims, store, arguments.quick, arguments.workers, asked.is_set):
-                answers.append(answer)
-    except KeyboardInterrupt:
-        return False
-    return True
 
 
 def _print(answers: list[ClaimAnswer]) -> None:
