@@ -15,9 +15,8 @@ from urllib.parse import unquote, urlsplit
 from mklviz.limits import LIMITS
 from mklviz.quoting import MOST_NAME, named
 
-from ._bounds import reason_of
 from ._dataset import DataError, Dataset
-from ._file_kind import files_in, without_remarks
+from ._file_kind import files_in, reason_of, without_remarks
 from ._formats import arff, format_of, json, libsvm, npz, options_of, table_in
 from ._frame import dataset_from_frame
 from ._gram_files import GramFiles, left_in_files

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from mklviz.numbers import counted
 from mklviz.quoting import MOST_NAME, listed, one_line
 
-from ._bounds import check_size
 from ._cells import column, in_quotes, target_name, words_listed
 from ._columns import MOST_WORDS, Rows, TableColumn, cell_text, read_columns
 from ._dataset import Array, DataError, Dataset
+from ._file_kind import check_size
 from ._gram_files import together
 from ._labels import MOST_CLASSES, code_labels, one_class
 from ._symmetric import matrix_apart, without_labels

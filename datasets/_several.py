@@ -24,10 +24,9 @@ from ._dataset import DataError, Dataset
 from ._file_kind import table_format
 from ._formats import _arrays, arff, format_of, json, libsvm, matlab, matrix, npz, options_of, table_in
 from ._gram_files import GramFiles, unless_distances
-from ._matching import INDEX, in_one_order, in_order, key, row_by_row
 from ._symmetric import matrix_apart, of_pairs
 from ._table_options import NOTHING, FileFacts, Progress, TableOptions, refuse_unused
-from ._views import LABEL, has_labels, of_frames
+from ._views import INDEX, LABEL, has_labels, in_one_order, in_order, key, of_frames, row_by_row
 
 if TYPE_CHECKING:
     import pandas as pd

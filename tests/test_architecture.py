@@ -123,8 +123,8 @@ FETCHED = {  # imported when the data are asked for, and only then
     "mklviz.datasets.covertype": {"sklearn"},
     "mklviz.datasets._formats.matlab": {"scipy"},
     "mklviz.datasets._formats.matrix": {"scipy"},
-    "mklviz.datasets._read_excel": {"openpyxl"},
-    "mklviz.datasets._read_parquet": {"pyarrow"},
+    "mklviz.datasets._formats.npz": {"scipy"},
+    "mklviz.datasets._read_binary": {"openpyxl", "pyarrow"},
 }
 
 

@@ -15,8 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from .._file_kind import table_format
-from .._read_excel import read_excel
-from .._read_parquet import read_parquet
+from .._read_binary import read_excel, read_parquet
 from .._read_text import read_text
 from .._table_options import OF_KIND, FileFacts, Progress, TableOptions
 

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from mklviz.quoting import listed
 
-from .._bounds import check_size
 from .._cells import LABEL_NAMES
 from .._dataset import Array, DataError, Dataset
+from .._file_kind import check_size
 from .._gram_files import GramFiles, together, unless_distances
 from .._labels import Labels, code_labels
 from .._symmetric import FEWEST, symmetric

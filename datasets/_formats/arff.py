@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mklviz.quoting import quote
 
-from .._bounds import check_size
 from .._dataset import DataError, Dataset
 from .._dialect import decode
+from .._file_kind import check_size
 from .._frame import dataset_from_frame, unique_names
 from .._table_options import OF_TABLES, FileFacts, Progress, TableOptions
 

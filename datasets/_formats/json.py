@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._bounds import check_shape, check_size, reading
 from .._cells import is_number, target_name
 from .._dataset import DataError, Dataset
 from .._dialect import decode
+from .._file_kind import check_shape, check_size, reading
 from .._frame import dataset_from_frame, unique_names
 from .._header import YEAR
 from .._table_options import OF_TABLES, FileFacts, Progress, TableOptions, refuse_unused

@@ -13,10 +13,10 @@ import numpy as np
 
 from mklviz.quoting import quote
 
-from .._bounds import check_size
 from .._cells import is_number
 from .._dataset import Array, DataError, Dataset
 from .._dialect import decode
+from .._file_kind import check_size
 from .._labels import code_labels
 from .._symmetric import FEWEST, symmetric
 from .._table_options import Progress, TableOptions

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from mklviz.limits import LIMITS
 
-from .._bounds import check_shape, check_size, check_unpacked, reading
 from .._dataset import DataError, Dataset
+from .._file_kind import check_shape, check_size, check_unpacked, reading
 from .._table_options import Progress, TableOptions
 from ._arrays import dataset_of
 

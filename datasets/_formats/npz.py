@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from mklviz.limits import LIMITS
 from mklviz.unpacking import ArchiveMember, read_array
 
-from .._bounds import check_shape, check_unpacked, reading
 from .._dataset import DataError, Dataset
+from .._file_kind import check_shape, check_unpacked, reading
 from .._frame import dataset_from_frame
 from .._table_options import OF_TABLES, FileFacts, Progress, TableOptions, refuse_unused
 from ._arrays import dataset_of
