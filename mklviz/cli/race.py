@@ -48,12 +48,16 @@ class Outputs:
         self._files = {option: file for option, file in files.items() if file is not None}
         if not self._files.keys().isdisjoint(("html", *_DRAWN)):
             need_screen()
-        for option in _DRAWN:
-            _check_kind(option, self._files.get(option))
         if "parquet" in self._files:
             require_parquet()
-        for file in self._files.values():
-            check_output(file)
+        for option, file in self._files.items():
+            if option in _DRAWN:
+                from mklviz.views.chart import pixels
+
+                check_output(file, f"--{option}", *(pixels.STILL if option == "picture" else pixels.MOVING))
+                pixels.require(file.suffix.lower())
+            else:
+                check_output(file)
         self._due = time.monotonic() + self.every_seconds
         self._announced: set[Path] = set()
 
@@ -138,20 +142,6 @@ _WRITERS: dict[str, Callable[[Race, Path], None]] = {
     "html": _write_page,
     **dict.fromkeys(_DRAWN, _write_drawn),
 }
-
-
-def _check_kind(option: str, file: Path | None) -> None:
-    """Raise where a picture is asked for in a kind that is not written, or that what is installed cannot write."""
-    if file is None:
-        return
-    from mklviz.views.chart.pixels import MOVING, STILL, require
-
-    kinds = MOVING if option == "video" else STILL
-    if file.suffix.lower() not in kinds:
-        raise MklvizError(
-            f"--{option} writes {' or '.join(f'FILE{kind}' for kind in kinds)}, but {str(file)!r:.80} was given."
-        )
-    require(file.suffix.lower())
 
 
 def _archive(race: Race, file: Path) -> Path | None:
