@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from mklviz.numbers import is_number, is_switch, is_whole
 from mklviz.quoting import fact_table, listed, quote
 
-from ._gram_files import GramFiles
+from ._grams import Array as Array
+from ._grams import GramFiles
 from ._table_options import DataError as DataError
 from ._table_options import TableOptions, TableSummary
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Task = Literal["binary", "multiclass", "regression"]
 

@@ -19,7 +19,7 @@ from ._dataset import DataError, Dataset
 from ._file_kind import files_in, reason_of, without_remarks
 from ._formats import arff, format_of, json, libsvm, npz, options_of, table_in
 from ._frame import dataset_from_frame
-from ._gram_files import GramFiles, left_in_files
+from ._grams import GramFiles, left_in_files
 from ._several import read_several
 from ._table_options import FileFacts, Progress, TableOptions, refuse_unused
 

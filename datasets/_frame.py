@@ -22,9 +22,8 @@ from ._cells import column, in_quotes, target_name, words_listed
 from ._columns import MOST_WORDS, Rows, TableColumn, cell_text, read_columns
 from ._dataset import Array, DataError, Dataset
 from ._file_kind import check_size
-from ._gram_files import together
+from ._grams import matrix_apart, together, without_labels
 from ._labels import MOST_CLASSES, code_labels, one_class
-from ._symmetric import matrix_apart, without_labels
 from ._table_options import FILL, LEAVE_OUT, NOTHING, FileFacts, Progress, Role, TableOptions, TableSummary
 
 if TYPE_CHECKING:

@@ -23,8 +23,7 @@ from ._columns import called_id, cell_text
 from ._dataset import DataError, Dataset
 from ._file_kind import table_format
 from ._formats import _arrays, arff, format_of, json, libsvm, matlab, matrix, npz, options_of, table_in
-from ._gram_files import GramFiles, unless_distances
-from ._symmetric import matrix_apart, of_pairs
+from ._grams import GramFiles, matrix_apart, of_pairs, unless_distances
 from ._table_options import NOTHING, FileFacts, Progress, TableOptions, refuse_unused
 from ._views import INDEX, LABEL, has_labels, in_one_order, in_order, key, of_frames, row_by_row
 

@@ -18,7 +18,7 @@ from ._cells import column, in_quotes, is_number, target_name
 from ._columns import called_id, cell_text
 from ._dataset import DataError, Dataset
 from ._frame import dataset_from_frame
-from ._symmetric import symmetric
+from ._grams import symmetric
 from ._table_options import AVERAGE, FILL, LEAVE_OUT, NOTHING, FileFacts, Progress, TableOptions
 
 if TYPE_CHECKING:

@@ -197,7 +197,7 @@ def test_matrix_market_is_a_kernel_or_samples(tmp_path: Path) -> None:
 @pytest.fixture
 def all_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every matrix in a file be too large for memory."""
-    monkeypatch.setattr("mklviz.datasets._gram_files.LARGE", 0)
+    monkeypatch.setattr("mklviz.datasets._grams.LARGE", 0)
 
 
 @pytest.mark.parametrize("solver", ["level", "spg", "silp", "newton"])

@@ -22,9 +22,8 @@ from mklviz.quoting import listed
 from .._cells import LABEL_NAMES
 from .._dataset import Array, DataError, Dataset
 from .._file_kind import check_size
-from .._gram_files import GramFiles, together, unless_distances
+from .._grams import FEWEST, GramFiles, symmetric, together, unless_distances
 from .._labels import Labels, code_labels
-from .._symmetric import FEWEST, symmetric
 
 _Y = ("y", "labels", "label", "target", "targets", "gnd", "class", "classes", "group", "gt", "ytrain", "y_train", "ytr")
 _X = ("x", "data", "fea", "features", "feature", "samples", "xtrain", "x_train", "xtr")

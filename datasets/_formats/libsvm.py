@@ -17,8 +17,8 @@ from .._cells import is_number
 from .._dataset import Array, DataError, Dataset
 from .._dialect import decode
 from .._file_kind import check_size
+from .._grams import FEWEST, symmetric
 from .._labels import code_labels
-from .._symmetric import FEWEST, symmetric
 from .._table_options import Progress, TableOptions
 
 if TYPE_CHECKING:
