@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import log
-from typing import NamedTuple
 
 from mklviz.quoting import quote
 
@@ -26,16 +25,8 @@ ONE_SIGN = "\x1f"  # in the place of a separator of several
 _FEWEST = 20  # lines by which it is, however long
 
 
-class Decoded(NamedTuple):
-    """A text, what its encoding is called, "" for UTF-8, and notes on a guess."""
-
-    text: str
-    called: str
-    notes: tuple[str, ...]
-
-
-def decode(data: bytes, name: str, encoding: str | None = None) -> Decoded:
-    """Return the text in a file."""
+def decode(data: bytes, name: str, encoding: str | None = None) -> tuple[str, str, tuple[str, ...]]:
+    """Return the text in a file, what its encoding is called, "" for UTF-8, and notes on a guess."""
     plain = "iso2022-jp" if with_escapes(data) else "utf-8"
     marked = next((coding for mark, coding in _BOMS if data.startswith(mark)), plain)
     coding, others = encoding or marked, tuple[str, ...]()
@@ -66,7 +57,7 @@ def decode(data: bytes, name: str, encoding: str | None = None) -> Decoded:
     note = f"The file is not UTF-8 text: its letters are read as {called}."
     if others:
         note += f" It may well be {' or '.join(map(_called, others))}: choose the encoding where words look wrong."
-    return Decoded(text.removeprefix("\ufeff"), called, (note,) if called and not encoding else ())
+    return text.removeprefix("\ufeff"), called, (note,) if called and not encoding else ()
 
 
 def _called(coding: str) -> str:

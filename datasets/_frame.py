@@ -195,7 +195,7 @@ def _test_rows(made: TableColumn) -> NDArray[np.bool_] | None:
     return np.append(test, False)[made.codes] if test.any() and not test.all() else None
 
 
-def kernels_of(kernels: Mapping[str, Array], rows: Rows) -> dict[str, Any]:
+def kernels_of(kernels: Mapping[str, Array], rows: Rows | slice) -> dict[str, Any]:
     """Return kernels (m, n, n) by their files between some samples, as `Dataset` takes them."""
     called = [f"{stem} {k + 1}" if len(m) > 1 else stem for stem, m in kernels.items() for k in range(len(m))]
     return {"grams": together([*kernels.values()])[:, rows][:, :, rows], "kernel_names": tuple(called)}

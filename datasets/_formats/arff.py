@@ -43,11 +43,6 @@ class _ArffColumn(NamedTuple):
     kind: str
     words: tuple[str, ...] = ()
 
-    @property
-    def unsaid(self) -> str:
-        """What a sparse row means that leaves the column out: zero, or the first word."""
-        return self.words[0] if self.words else "0"
-
 
 class _ArffHeader(NamedTuple):
     attributes: list[_ArffColumn]
@@ -186,5 +181,5 @@ def _sparse(text: str, header: _ArffHeader, number: int) -> Iterator[str]:
             raise DataError(f"Row {number}: {quote(wrong)} is not index and value, with an index from 0 to {last}.")
         cells[int(pair[1])] = _bare(pair[2])
         place = pair.end()
-    for j, attribute in enumerate(header.attributes):
-        yield cells.get(j, attribute.unsaid)
+    for j, attribute in enumerate(header.attributes):  # what is left out is zero, or the first word
+        yield cells.get(j, attribute.words[0] if attribute.words else "0")

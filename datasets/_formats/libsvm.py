@@ -66,7 +66,7 @@ def frame_of(data: bytes, name: str, names: Sequence[str], target: str) -> pd.Da
 
 def _lines(data: bytes, name: str, progress: Progress) -> tuple[list[str], list[_Pairs]]:
     """Return the label of each line, and its pairs."""
-    text = decode(data, name).text
+    text = decode(data, name)[0]
     labels, rows = list[str](), list[_Pairs]()
     lines = text.splitlines()
     for number, line in enumerate(lines, 1):
