@@ -281,18 +281,18 @@ def identifiers(frames: Mapping[str, pd.DataFrame]) -> dict[str, str]:
                 by_table[other] = shared
         if len(by_table) < len(frames):
             continue
-        ids = [frames[each][column] for each, column in by_table.items()]
-        if INDEX in by_table.values() and _counted_otherwise(ids):
+        ids = {each: frames[each][column].map(key) for each, column in by_table.items()}
+        if INDEX in by_table.values() and _counted_otherwise([*ids.values()]):
             continue
-        if all(map(_tells_apart, ids)):
+        again = {each: cells[cells.duplicated() | cells.eq("")] for each, cells in ids.items()}
+        if not any(map(len, again.values())):
             return by_table
-        if called_id(str(called)) and not all(_same_rows(keys, frames[each][by_table[each]]) for each in by_table):
-            where = next(each for each in by_table if not _tells_apart(frames[each][by_table[each]]))
-            cells = frames[where][by_table[where]].map(key)
+        if called_id(str(called)) and not all(map(keys.equals, ids.values())):
+            where = next(each for each in again if len(again[each]))
             raise DataError(
                 f"Rows cannot be matched by the {column(str(by_table[where]))}: {where} has"
-                f" {in_quotes(cells[cells.duplicated() | cells.eq('')].iloc[0])} there more than once. Give each sample"
-                " one row, or leave the column out of the files."
+                f" {in_quotes(again[where].iloc[0])} there more than once. Give each sample one row, or leave the"
+                " column out of the files."
             )
     return {}
 
@@ -301,11 +301,6 @@ def _may_match(name: Any, other: Any, keys: pd.Series) -> bool:
     """Whether two columns may call the same samples: by their names, or by words whatever they are called."""
     alike = str(name).lower() == str(other).lower() or (called_id(str(name)) and called_id(str(other)))
     return alike or (keys.is_unique and not any(map(is_number, keys)))
-
-
-def _tells_apart(cells: pd.Series) -> bool:
-    keys = cells.map(key)
-    return bool(keys.is_unique and keys.ne("").all())
 
 
 def _counted_otherwise(columns: Sequence[Iterable[Any]]) -> bool:
@@ -319,7 +314,3 @@ def _counted_otherwise(columns: Sequence[Iterable[Any]]) -> bool:
         starts.add(numbers[0])
         counts.add(len(numbers))
     return starts == {0, 1} and len(counts) == 1
-
-
-def _same_rows(keys: pd.Series, cells: pd.Series) -> bool:
-    return len(keys) == len(cells) and bool(keys.eq(cells.map(key)).all())
