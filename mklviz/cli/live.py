@@ -59,7 +59,7 @@ def watch(race: Race) -> bool:
         race.wait(STOP_SECONDS)
         return False
     finally:
-        show.finish(race)
+        show.update(race)
 
 
 @contextmanager
@@ -176,9 +176,6 @@ class _InPlace:
         self.stream.flush()
         self.drawn = len(lines)
 
-    def finish(self, race: Race) -> None:
-        self.update(race)
-
 
 class _StatusLines:
     """A line per run every few seconds, and one as each run ends."""
@@ -197,7 +194,3 @@ class _StatusLines:
                 print(_progress(key, run), file=self.stream, flush=True)
             if finished:
                 self.ended.add(key)
-
-    def finish(self, race: Race) -> None:
-        self.due = math.inf
-        self.update(race)
