@@ -110,6 +110,14 @@ def _made(
     return labels.dataset(name, X, **more)
 
 
+def dense(matrix: Any) -> Array:
+    """Return a compressed sparse matrix with its zeros, or raise `ValueError`: a damaged one would end the process."""
+    if (np.diff(matrix.indptr) < 0).any():  # at which SciPy does not look where the last is zero or less
+        raise ValueError("its rows do not follow each other")
+    matrix.check_format()
+    return np.asarray(matrix.toarray())
+
+
 def _sorted_out(
     arrays: Mapping[str, NDArray[Any]], name: str
 ) -> tuple[tuple[str, NDArray[Any]] | None, dict[str, Array], dict[str, Array], dict[str, tuple[str, ...]]]:

@@ -17,7 +17,7 @@ from mklviz.limits import LIMITS
 from .._dataset import DataError, Dataset
 from .._file_kind import check_shape, check_size, check_unpacked, reading
 from .._table_options import Progress, TableOptions
-from ._arrays import dataset_of
+from ._arrays import dataset_of, dense
 
 SUFFIXES = (".mat",)
 OPTIONS = ()
@@ -117,10 +117,10 @@ def _inside(key: str, value: Any, name: str, depth: int = 0) -> Iterator[tuple[s
         check_size(name, max(value.shape), min(value.shape))
         if value.dtype.kind not in "biuf":
             raise DataError(f"{key} of {name} must hold real numbers, not {value.dtype}.")
-        with reading(f"{name} holds a damaged sparse matrix"):  # with which toarray would end the process
-            if value.format != "coo":  # of version 4, whose places were checked
-                value.check_format()
-            value = value.toarray()
+        with reading(f"{name} holds a damaged sparse matrix"):
+            value = (
+                value.toarray() if value.format == "coo" else dense(value)
+            )  # of version 4, whose places were checked
     array = np.asarray(value)
     if depth > _DEEPEST:
         return

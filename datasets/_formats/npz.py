@@ -23,7 +23,7 @@ from .._dataset import DataError, Dataset
 from .._file_kind import check_shape, check_unpacked, reading
 from .._frame import dataset_from_frame
 from .._table_options import OF_TABLES, FileFacts, Progress, TableOptions, refuse_unused
-from ._arrays import dataset_of
+from ._arrays import dataset_of, dense
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,12 +94,10 @@ def _whole(arrays: dict[str, NDArray[Any]], name: str) -> NDArray[Any]:
             raise DataError(f"{name} holds a sparse matrix of {arrays['data'].dtype}, not of real numbers.")
         check_shape(name, (rows, columns), LIMITS.gram_cells)
         if kind == b"coo":
-            matrix: Any = sparse.coo_matrix((arrays["data"], (arrays["row"], arrays["col"])), (rows, columns))
-        else:
-            made = sparse.csr_matrix if kind == b"csr" else sparse.csc_matrix
-            matrix = made((arrays["data"], arrays["indices"], arrays["indptr"]), (rows, columns))
-            matrix.check_format()  # a damaged one would end the process below
-        return np.asarray(matrix.toarray())
+            places = arrays["row"], arrays["col"]
+            return np.asarray(sparse.coo_matrix((arrays["data"], places), (rows, columns)).toarray())
+        made = sparse.csr_matrix if kind == b"csr" else sparse.csc_matrix
+        return dense(made((arrays["data"], arrays["indices"], arrays["indptr"]), (rows, columns)))
 
 
 def _single(data: bytes, name: str, gram_cells: int) -> NDArray[Any]:
