@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from mklviz.errors import MklvizError
@@ -101,14 +102,18 @@ def whole(least: int, most: int) -> Callable[[str], int]:
 
 def read_own_data(arguments: argparse.Namespace) -> Dataset | None:
     """Return the data in the file that --data names, None for a name; what was done to the table is printed."""
-    from mklviz.datasets import read_dataset
     from mklviz.recipe.recipe import own_data
     from mklviz.recipe.words import read_table_option
 
     options = {name: getattr(arguments, name) for name in OF_THE_TABLE if getattr(arguments, name, None) is not None}
     read = {name: read_table_option(name, word) for name, word in options.items()}
-    given = arguments.data or ""
-    data = read_dataset(sys.stdin.buffer.read(), "stdin", **read) if given == "-" else own_data(given, **read)
+    if arguments.data == "-":
+        with TemporaryDirectory() as folder:
+            file = Path(folder, "stdin")
+            file.write_bytes(sys.stdin.buffer.read())
+            data = own_data(str(file), **read)
+    else:
+        data = own_data(arguments.data or "", **read)
     tell_notes([] if data is None else [data])
     return data
 
