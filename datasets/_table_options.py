@@ -77,8 +77,8 @@ class TableOptions:
         apart = words.get("thousands")
         if apart not in (None, ".", ",", " ", "'") or (apart is not None and apart == words.get("decimal")):
             raise DataError(f"thousands are set apart by . or , or a blank, not by {apart!r:.80}.")
-        texts = {"leave_out": _texts(leave_out), "na": _texts(na)}
-        return TableOptions(target=target, missing=missing, header=_header(header), **texts, **words)
+        words |= {"leave_out": _texts(leave_out), "na": _texts(na)}
+        return TableOptions(target=target, missing=missing, header=_header(header), **words)
 
 
 def _texts(given: Any) -> tuple[str, ...]:
