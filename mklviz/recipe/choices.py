@@ -35,19 +35,14 @@ _digests: WeakKeyDictionary[Dataset, str] = WeakKeyDictionary()  # a recipe asks
 def digest(data: Dataset) -> str:
     """Return the digest that a recipe knows these data by; it is computed once for each object."""
     if data not in _digests:
-        _digests[data] = _computed(data)
-    return _digests[data]
-
-
-def _computed(data: Dataset) -> str:
-    words: tuple[object, ...] = (data.task, data.classes, data.feature_names, data.kernel_names, data.X.shape)
-    words += ("distances",) if data.distances else ()
-    content = hashlib.sha256(repr(words).encode())
-    for values in (data.X, data.y, data.grams, data.held_out, data.absent):
-        if values is not None:
-            for part in values if isinstance(values, GramFiles) else (values,):
+        words: tuple[object, ...] = (data.task, data.classes, data.feature_names, data.kernel_names, data.X.shape)
+        words += ("distances",) if data.distances else ()
+        content = hashlib.sha256(repr(words).encode())
+        for values in (data.X, data.y, data.grams, data.held_out, data.absent):
+            for part in values if isinstance(values, GramFiles) else () if values is None else (values,):
                 content.update(part.tobytes())
-    return OWN + content.hexdigest()
+        _digests[data] = OWN + content.hexdigest()
+    return _digests[data]
 
 
 def anonymous(data: Dataset) -> Dataset:

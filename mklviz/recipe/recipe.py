@@ -195,14 +195,10 @@ def as_python(recipe: Recipe, file: str = "") -> str:
     lines += [f"    {part + ('; ' if part is not parts[-1] else '')!r}" for part in parts]
     lines.append(")")
     if recipe.data.own:
-        lines += [f"data = mv.read_dataset({_arguments(recipe.data, file)})", "prepared = recipe.prepare(data)"]
+        names = _files(file or "the file of your own")
+        words = [f"{name}={value!r}" for name, value in recipe.data.table.items() if value not in (None, ())]
+        given = ", ".join([repr(names if len(names) > 1 else names[0]), *words])
+        lines += [f"data = mv.read_dataset({given})", "prepared = recipe.prepare(data)"]
     else:
         lines.append("prepared = recipe.prepare()")
     return "\n".join([*lines, _RACE])
-
-
-def _arguments(data: DataChoice, file: str) -> str:
-    """Return the file's name, and how its table is read."""
-    words = [f"{name}={value!r}" for name, value in data.table.items() if value not in (None, ())]
-    names = _files(file or "the file of your own")
-    return ", ".join([repr(names if len(names) > 1 else names[0]), *words])
