@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from ._dataset import DataError, Dataset, Task
 from ._files import read_dataset, read_dataset_bytes, read_source
-from ._gram_files import GramFiles
-from ._info import DatasetInfo
+from ._grams import GramFiles
+from ._info import DatasetInfo, describe_dataset, describe_datasets, list_datasets, load_dataset
 from ._new_rows import NewTable
-from ._registry import describe_dataset, describe_datasets, list_datasets, load_dataset
 from ._table_options import NOTHING, TASK_CHOICES, TableOptions, TableSummary
 
 __all__ = [

@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from mklviz.numbers import is_number, is_switch, is_whole
 from mklviz.quoting import fact_table, listed, quote
 
-from ._gram_files import GramFiles
+from ._grams import Array as Array
+from ._grams import GramFiles
 from ._table_options import DataError as DataError
 from ._table_options import TableOptions, TableSummary
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Task = Literal["binary", "multiclass", "regression"]
 
@@ -108,7 +108,7 @@ class Dataset:
         self._set(feature_names=_names("feature name", "x", self.feature_names, X.shape[1]))
         self._set(classes=_check_labels(y, self.task, tuple(self.classes)))
         if self.grams is not None:
-            in_files = isinstance(self.grams, GramFiles)  # which were checked when they were found
+            in_files = isinstance(self.grams, GramFiles)  # which a bank checks as it reads them
             grams: Any = self.grams if in_files else _frozen("grams", self.grams, 3)
             if grams.shape[1] != len(y) or not len(grams):
                 raise DataError(

@@ -1,4 +1,4 @@
-"""What a file is, by its first bytes, so that the refusal of a wrong one names its kind."""
+"""What a file is, by its first bytes, so that the refusal of a wrong one names its kind; and how much of it is read."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ import io
 import lzma
 import re
 import zipfile
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from math import prod
+from typing import Any, TypeVar
 
+from mklviz.limits import LIMITS
+from mklviz.quoting import MOST_NAME, named, one_line
 from mklviz.unpacking import ArchiveMember
 
-from ._bounds import UNPACKED, check_unpacked, reading
 from ._dataset import DataError
 
 _HIDDEN = re.compile(r"(^|/)(__MACOSX/|\.|desktop\.ini$|thumbs\.db$)", re.IGNORECASE)
@@ -69,30 +72,23 @@ _EXPORTED = {what for what, _ in _PROGRAMS}
 _EXPECTED = "Choose a table (CSV, Excel or Parquet), LIBSVM text or NumPy arrays (.npz)"
 
 
-def unpacked(data: bytes, name: str) -> tuple[bytes, str]:
-    """Return what is in a packed file, and what that is called; the file itself where it is not packed."""
-    for signature, (what, suffix, opened) in _PACKED.items():
-        if data.startswith(signature):
-            with reading(f"{name} is {what}, and damaged"), opened(io.BytesIO(data)) as packed:
-                content = packed.read(UNPACKED + 1)
-            check_unpacked(name, len(content), UNPACKED)
-            return content, name.removesuffix(suffix)
-    held = members(data, name)
-    if len(held) > 1:
-        raise DataError(f"{name} is a zip archive with {len(held)} files: unpack it, and open one of them.")
-    return held[0][::-1] if held else (data, name)
-
-
 def without_remarks(names: Sequence[str]) -> list[str]:
     """Return the names of files but for hidden ones, and for what people say of their data beside them."""
     seen = [name for name in names if not _HIDDEN.search(name)]
     return [name for name in seen if not _REMARKS.search(name)] or seen
 
 
-def members(data: bytes, name: str) -> list[tuple[str, bytes]]:
-    """Return the tables in a zip archive by their names, or its only file; none where it is no archive."""
+def files_in(data: bytes, filename: str) -> list[tuple[str, bytes]]:
+    """Return the tables in a packed file or a zip archive, or its only file, by their names; else the file itself."""
+    name = named(filename)
+    for signature, (what, suffix, opened) in _PACKED.items():
+        if data.startswith(signature):
+            with reading(f"{name} is {what}, and damaged"), opened(io.BytesIO(data)) as packed:
+                content = packed.read(UNPACKED + 1)
+            check_unpacked(name, len(content), UNPACKED)
+            return [(filename.removesuffix(suffix), content)]
     if not data.startswith(b"PK\x03\x04") or _zip_kind(data) != _ZIP:
-        return []
+        return [(filename, data)]
     with reading(f"{name} is a damaged zip archive"), zipfile.ZipFile(io.BytesIO(data)) as archive:
         held = [info for info in archive.infolist() if not (info.is_dir() or _HIDDEN.search(info.filename))]
         kept = {*without_remarks([info.filename for info in held])}
@@ -102,15 +98,14 @@ def members(data: bytes, name: str) -> list[tuple[str, bytes]]:
         if not chosen:
             raise DataError(f"{name} is a zip archive with {len(held)} files: unpack it, and open one of them.")
         check_unpacked(name, sum(info.file_size for info in chosen), UNPACKED)
-        held_in, size = [], 0
+        files, size = list[tuple[str, bytes]](), 0
         for info in chosen:
             with ArchiveMember(archive, info) as member:
                 packed, inner = member.read(), info.filename.rpartition("/")[2]
-            content, inner = (packed, inner) if packed.startswith(b"PK") else unpacked(packed, inner)
-            size += len(content)
+            files += [(inner, packed)] if packed.startswith(b"PK") else files_in(packed, inner)
+            size += len(files[-1][1])
             check_unpacked(name, size, UNPACKED)
-            held_in.append((inner, content))
-        return held_in
+        return files
 
 
 def table_format(data: bytes, name: str) -> str:
@@ -162,3 +157,60 @@ def _zip_kind(data: bytes) -> str:
         if "[Content_Types].xml" in names and any(name.startswith(folder) for name in names):
             return "excel" if folder == "xl/" else what
     return "an OpenDocument file (.ods, .odt)" if "content.xml" in names and "mimetype" in names else _ZIP
+
+
+# -- what a file may hold, checked on the size it declares before any room is made for it; damaged files
+
+UNPACKED = 4 * LIMITS.cells  # bytes of what a file unpacks to
+LONGEST = 2**20  # bytes of a text in it
+
+T = TypeVar("T")
+
+
+def check_size(name: str, rows: int, columns: int) -> None:
+    """Raise `DataError` where a table of so many rows and columns is more than is read."""
+    what = f"{name} would fill {rows:,} rows of {columns:,} columns; mklviz reads at most"
+    if rows * columns > LIMITS.cells:
+        kernel = " A kernel may have more: save it by numpy.save, and its labels as a file of their own."
+        raise DataError(f"{what} {LIMITS.cells:,} numbers.{kernel if abs(rows - columns) < 4 else ''}")
+    if columns > LIMITS.columns:
+        raise DataError(f"{what} {LIMITS.columns:,} columns: leave some out.")
+    if rows > LIMITS.rows:
+        raise DataError(f"{what} {LIMITS.rows:,} rows: leave some out.")
+
+
+def check_shape(name: str, shape: Sequence[int], gram_cells: int) -> None:
+    """Raise `DataError` where an array is larger than is read: kernels, of which two sides are as long, or a table."""
+    if len({*shape}) == len(shape):
+        check_size(name, shape[0] if shape else 1, prod(shape[1:]))
+    elif prod(shape) > gram_cells:
+        numbers = f"Gram matrices of {prod(shape):,} numbers"
+        raise DataError(f"{name} holds {numbers}, which is too large: mklviz reads at most {gram_cells:,}.")
+
+
+def check_unpacked(name: str, size: int, most: int) -> None:
+    """Raise `DataError` where a file unpacks to more bytes than are read."""
+    if size > most:
+        raise DataError(f"{name} unpacks to more than {most / 1e6:,.0f} MB, which is too much.")
+
+
+@contextmanager
+def reading(what: str) -> Iterator[None]:
+    """Say that a file is damaged, whichever error of its own a library raises; `what` calls it so."""
+    try:
+        yield
+    except (DataError, MemoryError):
+        raise
+    except Exception as error:
+        raise DataError(f"{what}: {reason_of(error)}.") from None
+
+
+def whole(parts: Iterable[T], what: str) -> Iterator[T]:
+    """Yield what a library reads, part by part, likewise."""
+    with reading(what):
+        yield from parts
+
+
+def reason_of(error: Exception) -> str:
+    """Return what an error says, cut to a line."""
+    return one_line(str(error) or type(error).__name__, MOST_NAME).rstrip(".")

@@ -15,15 +15,11 @@ from urllib.parse import unquote, urlsplit
 from mklviz.limits import LIMITS
 from mklviz.quoting import MOST_NAME, named
 
-from ._bounds import reason_of
 from ._dataset import DataError, Dataset
-from ._file_kind import members, table_format, unpacked, without_remarks
-from ._formats import arff, format_of, json, libsvm, npz, options_of
+from ._file_kind import files_in, reason_of, without_remarks
+from ._formats import arff, format_of, json, libsvm, npz, options_of, table_in
 from ._frame import dataset_from_frame
-from ._gram_files import GramFiles, left_in_files
-from ._read_excel import read_excel
-from ._read_parquet import read_parquet
-from ._read_text import read_text
+from ._grams import GramFiles, left_in_files
 from ._several import read_several
 from ._table_options import FileFacts, Progress, TableOptions, refuse_unused
 
@@ -31,7 +27,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 READ = 0.7  # of the time goes to the rows, the rest to what is made of them
-TABLES = {"excel": read_excel, "parquet": read_parquet}
 PATIENCE = 30.0  # seconds without a byte
 MOST_BYTES = 2**30
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
@@ -159,12 +154,12 @@ def _together(
         raise DataError(f"{called} holds no files that could be read.")
     with _having_means("the files"):
         large = left_in_files(paths)
-        files: list[tuple[str, Any]] = [
-            (Path(path).name, large[Path(path)]) if Path(path) in large else unpacked(*read_source(path))[::-1]
-            for path in paths
-        ]
+        files = list[tuple[str, Any]]()
+        for path in paths:
+            left = large.get(Path(path))
+            files += files_in(*read_source(path)) if left is None else [(Path(path).name, left)]
         report = progress or (lambda _fraction: None)
-        dataset = read_several(files, called, options, report, LIMITS.gram_cells, _frame)
+        dataset = read_several(files, called, options, report, LIMITS.gram_cells)
     size = sum(os.path.getsize(path) for path in large) / 2**30
     stay = f"The kernels stay in their files, {size:.3g} GB, which must not change while they are in use."
     notes = (*dataset.notes, stay) if isinstance(dataset.grams, GramFiles) else dataset.notes
@@ -212,26 +207,18 @@ def _parsed(
 
     Several files that were chosen together are called by all their names, with commas between them.
     """
-    several = members(data, name)
-    if len(several) > 1:
+    (inner, content), *others = files = files_in(data, filename)
+    if others:
         together = "," in filename and PurePath(filename).suffix.lower() != ".zip"
-        made = read_several(several, name, options, report, gram_cells, _frame)
+        made = read_several(files, name, options, report, gram_cells)
         return filename if together else PurePath(filename).stem, made
-    content, inner = several[0][::-1] if several else unpacked(data, filename)
     form = format_of(content, inner)
     refuse_unused(options, options_of(content, inner), name)
     if form is not None:
         return PurePath(inner).stem, form.read(content, name, options, report, gram_cells)
-    frame, facts = _frame(content, name, options, lambda fraction: report(READ * fraction))
+    frame, facts = table_in(content, name, options, lambda fraction: report(READ * fraction))
     made = dataset_from_frame(frame, options, name, facts, lambda fraction: report(READ + (1.0 - READ) * fraction))
     return PurePath(inner).stem, made
-
-
-def _frame(
-    content: bytes, name: str, options: TableOptions, progress: Progress, fewest: int = 2
-) -> tuple[pd.DataFrame, FileFacts]:
-    read = TABLES.get(table_format(content, name))
-    return read(content, name, options, progress) if read else read_text(content, name, options, progress, fewest)
 
 
 def read_frame(
@@ -241,15 +228,17 @@ def read_frame(
     name, report = named(filename), lambda _fraction: None
     if not data.strip():
         raise DataError(f"{name} is empty.")
-    several = members(data, name)
-    if len(several) > 1:
+    (inner, content), *others = files_in(data, filename)
+    if others:
         return read_dataset_bytes(data, filename)
-    content, inner = several[0][::-1] if several else unpacked(data, filename)
-    form: Any = format_of(content, inner)
+    form = format_of(content, inner)
     if form is None:
-        return _frame(content, name, options, report, fewest=1)
-    if form in (arff, json):
-        return form.frame_of(content, name, report, options)[0], FileFacts()
+        return table_in(content, name, options, report, fewest=1)
+    if form is arff:
+        return arff.frame_of(content, name, report, options)[0], FileFacts()
+    if form is json:
+        frame = json.frame_of(content, name, options)
+        return frame.set_axis(range(1, len(frame) + 1)), FileFacts()
     if form is libsvm:
         return libsvm.frame_of(content, name, names, target), FileFacts()
     if content.startswith(npz.ARRAY):

@@ -18,13 +18,12 @@ from numpy.typing import NDArray
 from mklviz.numbers import counted
 from mklviz.quoting import MOST_NAME, listed, one_line
 
-from ._bounds import check_size
 from ._cells import column, in_quotes, target_name, words_listed
 from ._columns import MOST_WORDS, Rows, TableColumn, cell_text, read_columns
 from ._dataset import Array, DataError, Dataset
-from ._gram_files import together
+from ._file_kind import check_size
+from ._grams import matrix_apart, together, without_labels
 from ._labels import MOST_CLASSES, code_labels, one_class
-from ._symmetric import matrix_apart, without_labels
 from ._table_options import FILL, LEAVE_OUT, NOTHING, FileFacts, Progress, Role, TableOptions, TableSummary
 
 if TYPE_CHECKING:
@@ -196,7 +195,7 @@ def _test_rows(made: TableColumn) -> NDArray[np.bool_] | None:
     return np.append(test, False)[made.codes] if test.any() and not test.all() else None
 
 
-def kernels_of(kernels: Mapping[str, Array], rows: Rows) -> dict[str, Any]:
+def kernels_of(kernels: Mapping[str, Array], rows: Rows | slice) -> dict[str, Any]:
     """Return kernels (m, n, n) by their files between some samples, as `Dataset` takes them."""
     called = [f"{stem} {k + 1}" if len(m) > 1 else stem for stem, m in kernels.items() for k in range(len(m))]
     return {"grams": together([*kernels.values()])[:, rows][:, :, rows], "kernel_names": tuple(called)}

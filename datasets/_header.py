@@ -154,12 +154,11 @@ def named(
     cells: pd.DataFrame, rows: NameRows, options: TableOptions, name: str, facts: FileFacts
 ) -> tuple[pd.DataFrame, FileFacts]:
     """Return the values of a table under the names of its columns; rows and columns that are none are left out."""
-    names, _ = unique_names(rows.names, name)
     frame, notes = cells.iloc[rows.begin :], [*rows.notes]
     idle = [j for j, text in enumerate(rows.names) if not text and not (frame.iloc[:, j] != "").any()]
-    if idle and len(idle) < len(names):
+    if idle and len(idle) < len(rows.names):
         notes.append(f"{len(idle)} column{'s' * (len(idle) > 1)} without a name or a value: left out.")
-    kept = [j for j in range(len(names)) if j not in {*idle}]
+    kept = [j for j in range(len(rows.names)) if j not in {*idle}]
     frame = frame.iloc[:, kept]
     names, twice = unique_names([rows.names[j] for j in kept], name)
     frame.columns = names

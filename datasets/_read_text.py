@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from ._bounds import check_size, reading, reason_of
 from ._cells import in_quotes, is_number
 from ._columns import ODD, unit_of
 from ._dataset import DataError
 from ._dialect import ONE_SIGN, SEPARATORS, decode, find_separator, read_separator, split
+from ._file_kind import check_size, reading, reason_of
 from ._frame import check_columns, unique_names
 from ._header import SAMPLE, header_is_first, heading, named
 from ._table_options import NOTHING, FileFacts, Progress, TableOptions

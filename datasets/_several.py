@@ -7,7 +7,7 @@ Files called alike but for "train" and "test" are one, of which the latter rows 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count
 from pathlib import PurePath
@@ -22,17 +22,13 @@ from ._cells import column, is_number, target_name
 from ._columns import called_id, cell_text
 from ._dataset import DataError, Dataset
 from ._file_kind import table_format
-from ._formats import _arrays, arff, format_of, json, libsvm, matlab, matrix, npz, options_of
-from ._gram_files import GramFiles
-from ._matching import INDEX, in_one_order, in_order, key, row_by_row
-from ._symmetric import matrix_apart, of_pairs
+from ._formats import _arrays, arff, format_of, json, libsvm, matlab, matrix, npz, options_of, table_in
+from ._grams import GramFiles, matrix_apart, of_pairs, unless_distances
 from ._table_options import NOTHING, FileFacts, Progress, TableOptions, refuse_unused
-from ._views import LABEL, has_labels, of_frames
+from ._views import INDEX, LABEL, has_labels, in_one_order, in_order, key, of_frames, row_by_row
 
 if TYPE_CHECKING:
     import pandas as pd
-
-FrameReader = Callable[[bytes, str, TableOptions, Progress], "tuple[pd.DataFrame, FileFacts]"]
 
 _FIRST, _ONE, _ZERO = 20, ("1", "1.0", "true"), ("0", "0.0", "false")
 _APART = (".test", ".train", ".t", ".trn", ".tst")
@@ -44,12 +40,8 @@ def read_several(
     options: TableOptions,
     progress: Progress,
     gram_cells: int,
-    read_frame: FrameReader,
 ) -> Dataset:
-    """Return the data set that some files make together; `read_frame` reads tables that are no format of their own.
-
-    `files`: names and bytes, or `GramFiles`.
-    """
+    """Return the data set that some files make together; `files`: names and bytes, or `GramFiles`."""
     arrays, frames, samples = dict[str, NDArray[Any]](), dict[str, Any](), dict[str, list[str]]()
     grids = dict[str, Any]()  # kernels' rows for every pair, as they stand
     heeded = {"missing_view", "test"}.union(
@@ -63,7 +55,7 @@ def read_several(
         stem = _free(called, {*frames, *(key.partition(".")[0] for key in arrays)})
         arrays_here, named, grid = _arrays_of(data, filename, gram_cells)
         if arrays_here is None:
-            frame = _frame_in(data, filename, alone, options.target, progress, read_frame)
+            frame = _frame_in(data, filename, alone, options.target, progress)
             kernel = matrix_apart(frame, options.target if options.target in frame else None)
             if kernel is not None and len(kernel[2]) == kernel[1].shape[1]:  # alone, or with names of samples
                 arrays[stem] = kernel[0]
@@ -181,7 +173,7 @@ def _kernels(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     by_stem = dict[str, NDArray[Any]]()
     for stem, array in arrays.items():
         if isinstance(array, GramFiles):
-            by_stem[stem] = _arrays.checked(array)
+            by_stem[stem] = unless_distances(array)
             continue
         kernels = _arrays.kernels_in(array, None) if array.dtype.kind in "biuf" else None
         if kernels is not None:
@@ -201,7 +193,7 @@ def _arrays_of(
     where these are pairs of samples."""
     if isinstance(data, GramFiles):
         return {filename: data}, [], None
-    form: Any = format_of(data, filename)
+    form = format_of(data, filename)
     if form in (npz, matlab, json):
         return form.arrays_in(data, filename, gram_cells), [], None
     if form is arff or (form is None and table_format(data, filename)):
@@ -217,18 +209,18 @@ def _arrays_of(
 
 
 def _frame_in(
-    data: bytes, filename: str, options: TableOptions, target: str | None, progress: Progress, read_frame: FrameReader
+    data: bytes, filename: str, options: TableOptions, target: str | None, progress: Progress
 ) -> pd.DataFrame:
-    form: Any = format_of(data, filename)
+    form = format_of(data, filename)
     if form is libsvm:
         return libsvm.frame_of(data, filename, (), LABEL)
     if form is arff:
         return arff.frame_of(data, filename, progress, options)[0].reset_index(drop=True)
     if form is json:
-        frame = json.keyed_frame(data, filename, replace(options, target=target))[0]
+        frame = json.frame_of(data, filename, replace(options, target=target))
         keyed = frame.index.dtype.kind not in "iu" and INDEX not in frame
         return frame.rename_axis(INDEX).reset_index() if keyed else frame.reset_index(drop=True)
-    frame, facts = read_frame(data, filename, options, progress)
+    frame, facts = table_in(data, filename, options, progress)
     if facts.unnamed and INDEX not in frame:
         frame = frame.rename(columns={frame.columns[0]: INDEX})  # which is what pandas does not write above it
     return frame.reset_index(drop=True)

@@ -32,7 +32,7 @@ class DataError(ValueError):
     columns: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TableOptions:
     """How a table is read; what is None or empty is decided by what the table holds.
 
@@ -60,15 +60,9 @@ class TableOptions:
     test: str | None = None
     missing_view: str | None = None
 
-    @classmethod
+    @staticmethod
     def checked(
-        cls,
-        target: Any = None,
-        missing: Any = None,
-        header: Any = None,
-        leave_out: Any = (),
-        na: Any = (),
-        **words: Any,
+        target: Any = None, missing: Any = None, header: Any = None, leave_out: Any = (), na: Any = (), **words: Any
     ) -> TableOptions:
         """Return the options, or raise `DataError` with a sentence on the first that is none."""
         for key, choices in (("missing", MISSING_CHOICES), ("task", TASK_CHOICES), ("missing_view", VIEW_CHOICES)):
@@ -83,7 +77,8 @@ class TableOptions:
         apart = words.get("thousands")
         if apart not in (None, ".", ",", " ", "'") or (apart is not None and apart == words.get("decimal")):
             raise DataError(f"thousands are set apart by . or , or a blank, not by {apart!r:.80}.")
-        return cls(target, missing, _header(header), leave_out=_texts(leave_out), na=_texts(na), **words)
+        words |= {"leave_out": _texts(leave_out), "na": _texts(na)}
+        return TableOptions(target=target, missing=missing, header=_header(header), **words)
 
 
 def _texts(given: Any) -> tuple[str, ...]:

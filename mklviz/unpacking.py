@@ -16,7 +16,7 @@ from typing import Any
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-__all__ = ["ArchiveMember", "parquet_pages", "read_array"]
+__all__ = ["ArchiveMember", "declared", "parquet_pages", "read_array"]
 
 
 class ArchiveMember:
@@ -38,13 +38,6 @@ class ArchiveMember:
         self.left -= len(part)
         return part
 
-    def declared(self) -> tuple[tuple[int, ...], bool, Any]:
-        """Return shape, order (whether Fortran's) and type of the array in the member, from its first bytes."""
-        version = npy.read_magic(self)
-        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-        shape, fortran, dtype = read(self)
-        return shape, fortran, dtype
-
     def __enter__(self) -> ArchiveMember:
         return self
 
@@ -54,10 +47,17 @@ class ArchiveMember:
         self._file.close()
 
 
+def declared(file: Any) -> tuple[tuple[int, ...], bool, Any]:
+    """Return shape, order (whether Fortran's) and type of the array in a file or a member, from its first bytes."""
+    version = npy.read_magic(file)
+    shape, fortran, dtype = (npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0)(file)
+    return shape, fortran, dtype
+
+
 def read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo | str) -> NDArray[Any]:
     """Return the array in a member; one that declares more than the member holds is refused before it is allocated."""
     with ArchiveMember(archive, info) as member:
-        shape, _, dtype = member.declared()
+        shape, _, dtype = declared(member)
         if math.prod(shape) * dtype.itemsize > member.left:
             raise ValueError(f"an array of shape {shape} is cut off")
     with ArchiveMember(archive, info) as member:

@@ -214,8 +214,8 @@ def test_a_film_is_what_ffmpeg_makes_of_the_frames(tmp_path: Path, monkeypatch: 
 @pytest.mark.parametrize(
     ("option", "name", "told"),
     [
-        ("--picture", "race.gif", "FILE.svg or FILE.png or FILE.pdf"),
-        ("--video", "race.mp4", "FILE.gif or FILE.webm"),
+        ("--picture", "race.gif", "ends in .svg or .png or .pdf"),
+        ("--video", "race.mp4", "ends in .gif or .webm"),
         ("--video", "race.webm", "ffmpeg"),
     ],
 )

@@ -20,7 +20,7 @@ from scipy.io import savemat
 from scipy.sparse import csr_matrix
 
 import mklviz as mv
-from mklviz.datasets import DataError, _bounds, read_dataset_bytes
+from mklviz.datasets import DataError, _file_kind, read_dataset_bytes
 from mklviz.datasets._formats import formats, suffixes
 from mklviz.datasets._formats import matlab as matlabs
 from mklviz.recipe.new_samples import Columns
@@ -328,7 +328,7 @@ def test_arrays_in_json_are_bounded_and_heed_no_options_of_tables(monkeypatch: p
     text = json.dumps({"X": X.tolist(), "y": WORDS.tolist()})
     with pytest.raises(DataError, match="no use for target"):
         read(text, "x.json", target="a")
-    monkeypatch.setattr(_bounds, "LIMITS", replace(_bounds.LIMITS, rows=N - 1))
+    monkeypatch.setattr(_file_kind, "LIMITS", replace(_file_kind.LIMITS, rows=N - 1))
     with pytest.raises(DataError, match="at most 39 rows"):
         read(text, "x.json")
 

@@ -220,7 +220,7 @@ def test_the_pages_of_a_parquet_file_say_what_they_unpack_to_whatever_its_footer
     footer = pq.ParquetFile(io.BytesIO(data)).metadata.row_group(0)
     assert (footer.total_byte_size, footer.column(0).total_uncompressed_size) == (9, 9)
     assert sum(size for size, _, _ in parquet_pages(data, footer.column(0))) == pytest.approx(said, abs=200)
-    monkeypatch.setattr("mklviz.datasets._read_parquet.UNPACKED", 5_000_000)
+    monkeypatch.setattr("mklviz.datasets._read_binary.UNPACKED", 5_000_000)
     with pytest.raises(DataError, match="unpacks to more than 5 MB"):
         read_dataset_bytes(data, "belied.parquet")
 

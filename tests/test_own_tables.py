@@ -456,7 +456,7 @@ def test_the_guess_can_be_put_right() -> None:
     assert found.feature_names == ("name=y", "2019", "2020")
     assert not any("The first row" in note for note in found.notes)
     without = table("a,class\nb,u\nb,v\na,v\n", header=False)
-    assert without.table.options == TableOptions("column 2", None, False)
+    assert without.table.options == TableOptions(target="column 2", header=False)
     assert without.n_samples == 4
 
 

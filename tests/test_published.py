@@ -36,8 +36,7 @@ EXTRAS = {  # of the modules that need more than the light installation
     "mklviz.kernels.storage.cluster": {"dask"},
     "mklviz.kernels.storage.disk": {"parquet"},
     "mklviz.datasets.covertype": {"learn"},
-    "mklviz.datasets._read_excel": {"excel"},
-    "mklviz.datasets._read_parquet": {"parquet"},
+    "mklviz.datasets._read_binary": {"excel", "parquet"},
 }
 distributions = cache(packages_distributions)  # which reads what every installed package says of its files
 

@@ -11,34 +11,26 @@ import pkgutil
 from functools import cache
 from importlib import import_module
 from pathlib import PurePath
-from typing import Protocol, cast
+from types import ModuleType
+from typing import TYPE_CHECKING
 
-from .._dataset import Dataset
 from .._file_kind import table_format
-from .._table_options import OF_KIND, Progress, TableOptions
+from .._read_binary import read_excel, read_parquet
+from .._read_text import read_text
+from .._table_options import OF_KIND, FileFacts, Progress, TableOptions
 
-
-class Format(Protocol):
-    """What a module of a format defines."""
-
-    SUFFIXES: tuple[str, ...]
-    OPTIONS: tuple[str, ...]
-
-    def looks(self, data: bytes) -> bool:
-        """Whether a file begins as this format does."""
-
-    def read(self, data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
-        """Return what the file holds, or raise `DataError`."""
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @cache
-def formats() -> tuple[Format, ...]:
+def formats() -> tuple[ModuleType, ...]:
     """Return all formats."""
     names = sorted(info.name for info in pkgutil.iter_modules(__path__) if not info.name.startswith("_"))
-    return tuple(cast(Format, import_module(f"{__name__}.{name}")) for name in names)
+    return tuple(import_module(f"{__name__}.{name}") for name in names)
 
 
-def format_of(data: bytes, filename: str) -> Format | None:
+def format_of(data: bytes, filename: str) -> ModuleType | None:
     """Return the format of a file, by what it holds or else by its name; None where it may be a plain table.
 
     Raises `DataError` where it is none of the kinds that can be read.
@@ -54,7 +46,18 @@ def format_of(data: bytes, filename: str) -> Format | None:
 def options_of(data: bytes, filename: str) -> tuple[str, ...]:
     """Return the options of tables that a file heeds."""
     form = format_of(data, filename)
-    return form.OPTIONS if form is not None else OF_KIND[table_format(data, filename)]
+    options: tuple[str, ...] = form.OPTIONS if form is not None else OF_KIND[table_format(data, filename)]
+    return options
+
+
+def table_in(
+    data: bytes, name: str, options: TableOptions, progress: Progress, fewest: int = 2
+) -> tuple[pd.DataFrame, FileFacts]:
+    """Return the rows of a plain table, `fewest` columns of a text at least, and how they are written."""
+    kind = table_format(data, name)
+    if not kind:
+        return read_text(data, name, options, progress, fewest)
+    return (read_excel if kind == "excel" else read_parquet)(data, name, options, progress)
 
 
 def suffixes() -> tuple[str, ...]:

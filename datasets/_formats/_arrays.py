@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise, takewhile
 from math import comb
 from typing import Any
@@ -19,28 +19,18 @@ from numpy.typing import NDArray
 
 from mklviz.quoting import listed
 
-from .._bounds import check_size
 from .._cells import LABEL_NAMES
 from .._dataset import Array, DataError, Dataset
-from .._gram_files import ENTRIES, GramFiles, together
+from .._file_kind import check_size
+from .._frame import kernels_of
+from .._grams import FEWEST, GramFiles, symmetric, unless_distances
 from .._labels import Labels, code_labels
-from .._symmetric import FEWEST, UNEQUAL, symmetric
 
 _Y = ("y", "labels", "label", "target", "targets", "gnd", "class", "classes", "group", "gt", "ytrain", "y_train", "ytr")
 _X = ("x", "data", "fea", "features", "feature", "samples", "xtrain", "x_train", "xtr")
 NAMES = ("feature_names", "kernel_names", "target_names")
 _PART = re.compile(r"[ _.-]*(test|train)(ing)?[ _.-]*|[_.-](te?|tr)$|[_.-]?(trn|tst)$|(?<=\d)tra$|(?<=^[xy])(te|tr)$")
 _KERNEL = re.compile(r"^k[\d_]*$|kernel|gram")  # names by which a matrix is meant as a kernel
-
-
-@dataclass(frozen=True)
-class FoundArrays:
-    """What was found among arrays: labels, tables of samples and kernels by what they are called, and names."""
-
-    y: tuple[str, NDArray[Any]] | None
-    tables: dict[str, Array]
-    kernels: dict[str, Array]
-    names: dict[str, tuple[str, ...]]
 
 
 def called_labels(name: str) -> bool:
@@ -78,62 +68,60 @@ def _stacked(arrays: Mapping[str, NDArray[Any]]) -> tuple[dict[str, NDArray[Any]
 def dataset_of(arrays: Mapping[str, NDArray[Any]], name: str) -> Dataset:
     """Return the data set in the arrays of a file, or raise `DataError` with a hint at what it holds."""
     arrays, held_out = _stacked(arrays)
-    parts = _sorted_out(arrays, name)
-    if parts.y is None or not (parts.tables or parts.kernels):
+    y, tables, kernels, names = _sorted_out(arrays, name)
+    if y is None or not (tables or kernels):
         described = listed([f"{key} {array.shape}" for key, array in arrays.items()])
-        lacking = "no labels, such as an array y (n,)" if parts.y is None else "nothing to learn from"
-        lacking += "" if parts.y is None else f" with {len(parts.y[1]):,} samples, as many as there are labels"
+        lacking = "no labels, such as an array y (n,)" if y is None else "nothing to learn from"
+        lacking += "" if y is None else f" with {len(y[1]):,} samples, as many as there are labels"
         raise DataError(
             f"{name} holds {described or 'nothing'}: {lacking}. It must hold y and X (n, d), or y and grams (m, n, n);"
             " labels may also be a file of their own, given together with this one."
         )
-    made = _made(parts, _labels_of(*parts.y, name), name)
-    used = {parts.y[0], *parts.tables, *parts.kernels, *NAMES}
+    made = _made(_labels_of(*y, name), tables, kernels, names, name)
+    used = {y[0], *tables, *kernels, *NAMES}
     left = [f"{key} {array.shape}" for key, array in arrays.items() if key not in used]
     notes = (*made.notes, f"Not used of {name}: {listed(left)}.") if left else made.notes
-    square = [key for key, table in parts.tables.items() if table.shape[0] == table.shape[1]]
+    square = [key for key, table in tables.items() if table.shape[0] == table.shape[1]]
     notes += (f"Not symmetric, and read as features: {listed(square)}.",) if square else ()
     n = len(made.y)
-    pairs = [f"{key} {arrays[key].shape}" for key in parts.kernels if n not in arrays[key].shape]
+    pairs = [f"{key} {arrays[key].shape}" for key in kernels if n not in arrays[key].shape]
     notes += (f"Taken for the distances between {n} samples, each pair once: {listed(pairs)}.",) if pairs else ()
     return replace(made, notes=notes, held_out=held_out)
 
 
-def _made(parts: FoundArrays, labels: Labels, name: str) -> Dataset:
+def _made(
+    labels: Labels,
+    tables: Mapping[str, Array],
+    kernels: Mapping[str, Array],
+    names: Mapping[str, tuple[str, ...]],
+    name: str,
+) -> Dataset:
     """Return the data set of labels and what was found with them."""
-    n = len(labels.y)
-    tables = list(parts.tables.items())
-    X = np.hstack([table for _, table in tables]) if tables else np.zeros((n, 0))
-    more: dict[str, Any] = {}
-    if parts.kernels:
-        more["grams"] = together([*parts.kernels.values()])
-        called = [f"{k} {i + 1}" if len(m) > 1 else k for k, m in parts.kernels.items() for i in range(len(m))]
-        more["kernel_names"] = parts.names.get("kernel_names") or (tuple(called) if len(parts.kernels) > 1 else ())
+    X = np.hstack([*tables.values()]) if tables else np.zeros((len(labels.y), 0))
+    more = kernels_of(kernels, slice(None)) if kernels else {}
+    if kernels and ("kernel_names" in names or len(kernels) == 1):
+        more["kernel_names"] = names.get("kernel_names", ())
     if len(tables) > 1:
-        ends = np.cumsum([0, *(table.shape[1] for _, table in tables)]).tolist()
+        ends = np.cumsum([0, *(table.shape[1] for table in tables.values())]).tolist()
         more["groups"] = tuple(tuple(range(a, b)) for a, b in pairwise(ends))
-        more["feature_names"] = tuple(f"{key}: {j + 1}" for key, table in tables for j in range(table.shape[1]))
-    elif tables and "feature_names" in parts.names:
-        more["feature_names"] = parts.names["feature_names"]
+        more["feature_names"] = tuple(f"{key}: {j + 1}" for key, table in tables.items() for j in range(table.shape[1]))
+    elif tables and "feature_names" in names:
+        more["feature_names"] = names["feature_names"]
     return labels.dataset(name, X, **more)
 
 
-def dense(
-    shape: tuple[int, ...], indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], by_rows: bool, name: str
-) -> Array:
-    """Return a compressed sparse matrix with its zeros; a damaged one asks for no more room than it holds numbers."""
-    counts = np.diff(indptr)
-    if counts.min(initial=0) < 0 or max(counts.max(initial=0), counts.sum()) > len(data):
-        raise DataError(f"{name} holds a sparse matrix whose rows do not add up to its {len(data):,} numbers.")
-    along = np.repeat(np.arange(len(counts)), counts)
-    across = indices[: len(along)]
-    matrix = np.zeros(shape)
-    np.add.at(matrix, (along, across) if by_rows else (across, along), data[: len(along)])
-    return matrix
+def dense(matrix: Any) -> Array:
+    """Return a compressed sparse matrix with its zeros, or raise `ValueError`: a damaged one would end the process."""
+    if (np.diff(matrix.indptr) < 0).any():  # at which SciPy does not look where the last is zero or less
+        raise ValueError("its rows do not follow each other")
+    matrix.check_format()
+    return np.asarray(matrix.toarray())
 
 
-def _sorted_out(arrays: Mapping[str, NDArray[Any]], name: str) -> FoundArrays:
-    """Return which arrays are labels, samples and kernels."""
+def _sorted_out(
+    arrays: Mapping[str, NDArray[Any]], name: str
+) -> tuple[tuple[str, NDArray[Any]] | None, dict[str, Array], dict[str, Array], dict[str, tuple[str, ...]]]:
+    """Return labels with what they are called, tables of samples and kernels by what they are called, and names."""
     names = {key: _texts(arrays[key], key) for key in NAMES if key in arrays}
     rest = {key: array for key, array in arrays.items() if key not in NAMES and (array.size > 1 or key == "grams")}
     y_key = _labels_among(rest)
@@ -146,7 +134,7 @@ def _sorted_out(arrays: Mapping[str, NDArray[Any]], name: str) -> FoundArrays:
             _refuse_if_meant(key, array, name)
             continue
         if isinstance(array, GramFiles) and n in (None, array.shape[1]):
-            kernels[key] = checked(array)
+            kernels[key] = unless_distances(array)
             continue
         numbers, square = np.asarray(array, dtype=np.float64), len({*array.shape, n or array.shape[0]}) == 1
         meant = key.lower() in ("grams", "gram", "kernels") or (square and _KERNEL.search(key.lower()))
@@ -167,7 +155,7 @@ def _sorted_out(arrays: Mapping[str, NDArray[Any]], name: str) -> FoundArrays:
             check_size(name, *flat.shape)
             tables[key] = flat
     chosen = [key for key in tables if key.lower() in _X]
-    return FoundArrays(y, {key: tables[key] for key in chosen} or tables, kernels, names)
+    return y, {key: tables[key] for key in chosen} or tables, kernels, names
 
 
 def _with_diagonal(array: NDArray[Any], n: int) -> NDArray[Any]:
@@ -226,28 +214,6 @@ def kernels_in(array: Array, n: int | None) -> Array | None:
                 as_given = all(np.may_share_memory(each, kernels) for each in whole)
                 return np.ascontiguousarray(kernels) if as_given else np.array(whole)
     return None
-
-
-def checked(grams: GramFiles) -> Any:
-    """Return matrices in files, once all are read and found finite and symmetric; distances, read into memory."""
-    distances = 0
-    for (file, _), k in zip(grams.places, range(len(grams)), strict=True):
-        size, apart, least, n = 0.0, 0.0, 0.0, len(grams.rows)
-        diagonal, step = np.empty(n), max(ENTRIES // n, 1)
-        for first in range(0, n, step):
-            some = slice(first, first + step)
-            rows = grams[k, some]
-            if not np.isfinite(rows).all():
-                i, j = np.argwhere(~np.isfinite(rows))[0]
-                raise DataError(f"{file.name} holds {rows[i, j]} between samples {first + i} and {j}.")
-            mirrored = rows.T if step >= n else grams[k, :, some]
-            size, least = max(size, float(np.abs(rows).max())), min(least, float(rows.min()))
-            apart = max(apart, float(np.abs(rows - mirrored.T).max()))
-            diagonal[some] = rows[:, some].diagonal()
-        if apart > UNEQUAL * size:
-            raise DataError(f"{file.name} is not symmetric; a kernel matrix that stays in its file must be.")
-        distances += size > 0.0 and max(float(np.abs(diagonal).max()), -least) <= 1e-6 * size
-    return np.array(list(grams)) if distances == len(grams) else grams
 
 
 def _labels_among(arrays: Mapping[str, NDArray[Any]]) -> str | None:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mklviz.quoting import quote
 
-from .._bounds import check_size
 from .._dataset import DataError, Dataset
 from .._dialect import decode
+from .._file_kind import check_size
 from .._frame import dataset_from_frame, unique_names
 from .._table_options import OF_TABLES, FileFacts, Progress, TableOptions
 
@@ -43,17 +43,6 @@ class _ArffColumn(NamedTuple):
     kind: str
     words: tuple[str, ...] = ()
 
-    @property
-    def unsaid(self) -> str:
-        """What a sparse row means that leaves the column out: zero, or the first word."""
-        return self.words[0] if self.words else "0"
-
-
-class _ArffHeader(NamedTuple):
-    attributes: list[_ArffColumn]
-    outputs: list[str]
-    first: int  # the line after @data
-
 
 def looks(data: bytes) -> bool:
     """Whether a file begins with an ARFF header."""
@@ -76,18 +65,18 @@ def frame_of(
     text, _, assumed = decode(data, name, options.encoding)
     notes = [*assumed]
     lines = text.splitlines()
-    header = _header(lines, name)
-    names, twice = unique_names([each.name for each in header.attributes], name)
-    check_size(name, len(lines) - header.first, len(names))
-    cells, numbers, problems = _rows(lines, header, name)
+    attributes, outputs, first = _header(lines, name)
+    given = [each.name for each in attributes]
+    names, twice = unique_names(given, name)
+    check_size(name, len(lines) - first, len(names))
+    cells, numbers, problems = _rows(lines, attributes, first, name)
     notes += problems
     progress(0.5)
     if not cells:
         raise DataError(f"{name} has no rows below @data.")
-    declared = zip(names, header.attributes, zip(*cells, strict=True), strict=True)
+    declared = zip(names, attributes, zip(*cells, strict=True), strict=True)
     columns = {called: _column(each, column) for called, each, column in declared}
-    given = [each.name for each in header.attributes]
-    target = next((names[given.index(output)] for output in header.outputs if output in given), None)
+    target = next((names[given.index(output)] for output in outputs if output in given), None)
     return pd.DataFrame(columns, index=numbers), target, (*notes, *twice)
 
 
@@ -99,7 +88,8 @@ def _column(attribute: _ArffColumn, cells: Sequence[str | None]) -> Any:
     return list(cells)
 
 
-def _header(lines: Sequence[str], name: str) -> _ArffHeader:
+def _header(lines: Sequence[str], name: str) -> tuple[list[_ArffColumn], list[str], int]:
+    """Return the columns, which of them are targets, and the line after @data."""
     attributes, outputs = list[_ArffColumn](), list[str]()
     for k, line in enumerate(lines):
         word, _, rest = line.strip().partition(" ")
@@ -110,7 +100,7 @@ def _header(lines: Sequence[str], name: str) -> _ArffHeader:
         elif word.lower().startswith("@data"):
             if not attributes:
                 raise DataError(f"{name} has no @attribute line above @data.")
-            return _ArffHeader(attributes, outputs, k + 1)
+            return attributes, outputs, k + 1
     raise DataError(f"{name} is an ARFF file without @data: its rows are missing.")
 
 
@@ -136,17 +126,19 @@ def _bare(text: str) -> str:
     return _ESCAPED.sub(r"\1", plain[1:-1]) if quoted else plain
 
 
-def _rows(lines: Sequence[str], header: _ArffHeader, name: str) -> tuple[list[list[str | None]], list[int], list[str]]:
+def _rows(
+    lines: Sequence[str], attributes: Sequence[_ArffColumn], first: int, name: str
+) -> tuple[list[list[str | None]], list[int], list[str]]:
     """Return the cells of each row, None where a value is missing, their lines, and notes."""
-    rows, numbers, weighted, width = list[list[str | None]](), list[int](), False, len(header.attributes)
+    rows, numbers, weighted, width = list[list[str | None]](), list[int](), False, len(attributes)
     wrong = list[str]()
-    for number, line in enumerate(lines[header.first :], header.first + 1):
+    for number, line in enumerate(lines[first:], first + 1):
         text = line.strip()
         if not text or text.startswith("%"):
             continue
         if _WEIGHT.search(text):
             text, weighted = _WEIGHT.sub("", text), True
-        cells = list(_sparse(text, header, number)) if text.startswith("{") else _dense(text)
+        cells = list(_sparse(text, attributes, number)) if text.startswith("{") else _dense(text)
         if len(cells) > width:  # a comma at the end, or two where one is meant
             cells = [cell for cell in cells if cell]
         if len(cells) != width:
@@ -176,15 +168,15 @@ def _dense(text: str, separator: str | None = None) -> list[str]:
     return cells
 
 
-def _sparse(text: str, header: _ArffHeader, number: int) -> Iterator[str]:
+def _sparse(text: str, attributes: Sequence[_ArffColumn], number: int) -> Iterator[str]:
     cells: dict[int, str] = {}
     inner, place = text.strip("{} \t"), 0
     while place < len(inner):
         pair = _PAIR.match(inner, place)
-        if not (pair and int(pair[1]) < len(header.attributes)):
-            wrong, last = inner[place:].partition(",")[0].strip(), len(header.attributes) - 1
+        if not (pair and int(pair[1]) < len(attributes)):
+            wrong, last = inner[place:].partition(",")[0].strip(), len(attributes) - 1
             raise DataError(f"Row {number}: {quote(wrong)} is not index and value, with an index from 0 to {last}.")
         cells[int(pair[1])] = _bare(pair[2])
         place = pair.end()
-    for j, attribute in enumerate(header.attributes):
-        yield cells.get(j, attribute.unsaid)
+    for j, attribute in enumerate(attributes):  # what is left out is zero, or the first word
+        yield cells.get(j, attribute.words[0] if attribute.words else "0")

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._bounds import check_shape, check_size, reading
 from .._cells import is_number, target_name
 from .._dataset import DataError, Dataset
 from .._dialect import decode
+from .._file_kind import check_shape, check_size, reading
 from .._frame import dataset_from_frame, unique_names
 from .._header import YEAR
 from .._table_options import OF_TABLES, FileFacts, Progress, TableOptions, refuse_unused
@@ -34,8 +34,6 @@ def looks(data: bytes) -> bool:
 
 def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
     """Read a table, or arrays by their names."""
-    import pandas as pd
-
     held, assumed = _held(data, name, options.encoding)
     progress(0.5)
     arrays = _arrays(held, name, gram_cells)
@@ -43,8 +41,8 @@ def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram
         refuse_unused(options, ("encoding",), name)
         return dataset_of(arrays, name)
     frame, notes = _frame(held, name, options.target)
-    frame.index = pd.RangeIndex(1, len(frame) + 1)
-    return dataset_from_frame(frame, options, name, FileFacts(assumed=(*assumed, *notes), dialect="JSON"), progress)
+    frame, facts = frame.set_axis(range(1, len(frame) + 1)), FileFacts(assumed=(*assumed, *notes), dialect="JSON")
+    return dataset_from_frame(frame, options, name, facts, progress)
 
 
 def arrays_in(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]] | None:
@@ -52,17 +50,9 @@ def arrays_in(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]
     return _arrays(_held(data, name)[0], name, gram_cells)
 
 
-def frame_of(data: bytes, name: str, progress: Progress, options: TableOptions) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Return the table in a file, and notes."""
-    import pandas as pd
-
-    frame, notes = keyed_frame(data, name, options)
-    return frame.set_axis(pd.RangeIndex(1, len(frame) + 1)), notes
-
-
-def keyed_frame(data: bytes, name: str, options: TableOptions) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Return the table in a file, with the keys of its rows as index where it has some, and notes."""
-    return _frame(_held(data, name, options.encoding)[0], name, options.target)
+def frame_of(data: bytes, name: str, options: TableOptions) -> pd.DataFrame:
+    """Return the table in a file, with the keys of its rows as index where it has some."""
+    return _frame(_held(data, name, options.encoding)[0], name, options.target)[0]
 
 
 def _arrays(held: Any, name: str, gram_cells: int) -> dict[str, NDArray[Any]] | None:

@@ -13,12 +13,12 @@ import numpy as np
 
 from mklviz.quoting import quote
 
-from .._bounds import check_size
 from .._cells import is_number
 from .._dataset import Array, DataError, Dataset
 from .._dialect import decode
+from .._file_kind import check_size
+from .._grams import FEWEST, symmetric
 from .._labels import code_labels
-from .._symmetric import FEWEST, symmetric
 from .._table_options import Progress, TableOptions
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def frame_of(data: bytes, name: str, names: Sequence[str], target: str) -> pd.Da
 
 def _lines(data: bytes, name: str, progress: Progress) -> tuple[list[str], list[_Pairs]]:
     """Return the label of each line, and its pairs."""
-    text = decode(data, name).text
+    text = decode(data, name)[0]
     labels, rows = list[str](), list[_Pairs]()
     lines = text.splitlines()
     for number, line in enumerate(lines, 1):

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from mklviz.limits import LIMITS
 
-from .._bounds import check_shape, check_size, check_unpacked, reading
 from .._dataset import DataError, Dataset
+from .._file_kind import check_shape, check_size, check_unpacked, reading
 from .._table_options import Progress, TableOptions
 from ._arrays import dataset_of, dense
 
@@ -117,9 +117,10 @@ def _inside(key: str, value: Any, name: str, depth: int = 0) -> Iterator[tuple[s
         check_size(name, max(value.shape), min(value.shape))
         if value.dtype.kind not in "biuf":
             raise DataError(f"{key} of {name} must hold real numbers, not {value.dtype}.")
-        with reading(f"{name} holds a damaged sparse matrix"):  # with which toarray would end the process
-            coo = value.format == "coo"  # of version 4, whose places were checked
-            value = value.toarray() if coo else dense(value.shape, value.indptr, value.indices, value.data, False, name)
+        with reading(f"{name} holds a damaged sparse matrix"):
+            value = (
+                value.toarray() if value.format == "coo" else dense(value)
+            )  # of version 4, whose places were checked
     array = np.asarray(value)
     if depth > _DEEPEST:
         return

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from mklviz.limits import LIMITS
 
-from .._bounds import check_shape, reading
 from .._cells import is_number
 from .._dataset import Array, DataError, Dataset
+from .._file_kind import check_shape, reading
+from .._grams import FEWEST, mirrored, symmetric, without_labels
 from .._header import numbers_columns
-from .._symmetric import FEWEST, mirrored, symmetric, without_labels
 from .._table_options import Progress, TableOptions
 
 SUFFIXES = (".mtx",)

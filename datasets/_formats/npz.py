@@ -17,10 +17,10 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from mklviz.limits import LIMITS
-from mklviz.unpacking import ArchiveMember, read_array
+from mklviz.unpacking import ArchiveMember, declared, read_array
 
-from .._bounds import check_shape, check_unpacked, reading
 from .._dataset import DataError, Dataset
+from .._file_kind import check_shape, check_unpacked, reading
 from .._frame import dataset_from_frame
 from .._table_options import OF_TABLES, FileFacts, Progress, TableOptions, refuse_unused
 from ._arrays import dataset_of, dense
@@ -77,7 +77,7 @@ def arrays_in(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]
         for info in members:
             key = info.filename.removesuffix(".npy")
             with reading(f"Array {key} of {name} cannot be read"), ArchiveMember(archive, info) as member:
-                shape, _, dtype = member.declared()
+                shape, _, dtype = declared(member)
             total += _checked(shape, max(math.prod(shape) * dtype.itemsize, info.file_size), key, name, gram_cells)
         check_unpacked(name, total, 8 * max(LIMITS.cells, gram_cells))
         arrays = {info.filename.removesuffix(".npy"): _member(archive, info, name) for info in members}
@@ -86,23 +86,23 @@ def arrays_in(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]
 
 def _whole(arrays: dict[str, NDArray[Any]], name: str) -> NDArray[Any]:
     """Return the sparse matrix that SciPy saved, with its zeros."""
+    from scipy import sparse
+
     with reading(f"{name} is no sparse matrix that can be read"):
         kind, (rows, columns) = arrays["format"].item(), map(int, arrays["shape"])
         if arrays["data"].dtype.kind not in "biuf":
             raise DataError(f"{name} holds a sparse matrix of {arrays['data'].dtype}, not of real numbers.")
         check_shape(name, (rows, columns), LIMITS.gram_cells)
-        if kind != b"coo":
-            parts = arrays["indptr"], arrays["indices"], arrays["data"]
-            return dense((rows, columns), *parts, kind == b"csr", name)
-        matrix = np.zeros((rows, columns))
-        np.add.at(matrix, (arrays["row"], arrays["col"]), arrays["data"])
-        return matrix
+        if kind == b"coo":
+            places = arrays["row"], arrays["col"]
+            return np.asarray(sparse.coo_matrix((arrays["data"], places), (rows, columns)).toarray())
+        made = sparse.csr_matrix if kind == b"csr" else sparse.csc_matrix
+        return dense(made((arrays["data"], arrays["indices"], arrays["indptr"]), (rows, columns)))
 
 
 def _single(data: bytes, name: str, gram_cells: int) -> NDArray[Any]:
     file = io.BytesIO(data)
-    version = npy.read_magic(file)
-    shape, _, dtype = (npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0)(file)
+    shape, _, dtype = declared(file)
     _checked(shape, math.prod(shape) * dtype.itemsize, name, name, gram_cells)
     if dtype.hasobject:
         return _objects(data[file.tell() :], shape, name, name)
@@ -123,7 +123,7 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> NDArr
     key = info.filename.removesuffix(".npy")
     with reading(f"Array {key} of {name} cannot be read"):
         with ArchiveMember(archive, info) as member:
-            shape, _, dtype = member.declared()
+            shape, _, dtype = declared(member)
             if dtype.hasobject:
                 return _objects(member.read(), shape, key, name)
         return read_array(archive, info)

@@ -17,8 +17,6 @@ from mklviz.limits import NO_STORE
 from mklviz.quoting import one_line, quote
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from mklviz.datasets import Dataset
     from mklviz.recipe import Recipe, SolverChoice
     from mklviz.record import Trace
@@ -271,6 +269,10 @@ def add_store(parser: argparse.ArgumentParser, switch: bool = False) -> None:
         where("--no-store", action="store_true", help="keep no runs (as MKLVIZ_STORE=none does)")
 
 
+def add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print one JSON document for programs instead of the table")
+
+
 def add_runs(parser: argparse.ArgumentParser, command: Callable[[Any, str, str, str], argparse.ArgumentParser]) -> None:
     """Add what ``mklviz runs`` can do; `command` adds one, from its name, its help and its examples."""
     added = parser.add_subparsers(title="what to do", metavar="ACTION", dest="action", required=True)
@@ -283,7 +285,7 @@ def add_runs(parser: argparse.ArgumentParser, command: Callable[[Any, str, str, 
             each.add_argument("keys", metavar="KEY", nargs=nargs, help=NAMED)
         if name in ("list", "export", "delete"):
             each.add_argument("--where", dest="words", metavar="WORDS", help=WHERE_HELP)
-        each.add_argument("--json", action="store_true", help="print one JSON document for programs")
+        add_json(each)
         add_store(each)
     _add_list(parsers["list"])
     _add_resume(parsers["resume"])

@@ -330,7 +330,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "page": _on_screen(_page),
     "gallery": _on_screen(_gallery),
     "sweep": _command("sweep", "solve_sweep"),
-    "reproduce": _command("reproduce", "answer_claims"),
+    "reproduce": _command("sweep", "answer_claims"),
     "runs": _command("runs", "act"),
     "check": _check,
     "bench": _bench,

@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TextIO
 
@@ -43,8 +43,8 @@ def warm_up(problem: Problem, solvers: Sequence[Solver]) -> None:
         notice.cancel()
 
 
-def watch(race: Race, keep_up: Callable[[Race], None]) -> bool:
-    """Start `race`, show its progress, call `keep_up` now and then, and return whether no Ctrl-C has ended it."""
+def watch(race: Race) -> bool:
+    """Start `race`, show its progress, and return whether no Ctrl-C has ended it."""
     show = _InPlace(sys.stderr) if redraws(sys.stderr) else _StatusLines(sys.stderr)
     try:
         with asked_to_stop() as asked:
@@ -53,14 +53,13 @@ def watch(race: Race, keep_up: Callable[[Race], None]) -> bool:
                 if asked.is_set():
                     raise KeyboardInterrupt
                 show.update(race)
-                keep_up(race)
         return True
     except KeyboardInterrupt:
         race.cancel()
         race.wait(STOP_SECONDS)
         return False
     finally:
-        show.finish(race)
+        show.update(race)
 
 
 @contextmanager
@@ -177,9 +176,6 @@ class _InPlace:
         self.stream.flush()
         self.drawn = len(lines)
 
-    def finish(self, race: Race) -> None:
-        self.update(race)
-
 
 class _StatusLines:
     """A line per run every few seconds, and one as each run ends."""
@@ -198,7 +194,3 @@ class _StatusLines:
                 print(_progress(key, run), file=self.stream, flush=True)
             if finished:
                 self.ended.add(key)
-
-    def finish(self, race: Race) -> None:
-        self.due = math.inf
-        self.update(race)

@@ -20,6 +20,7 @@ from mklviz.cli.arguments import (
     REGULARIZER_HELP,
     SWEEP_HELP,
     VARY_HELP,
+    add_json,
     add_runs,
     add_store,
     whole,
@@ -67,7 +68,7 @@ def make_parser() -> argparse.ArgumentParser:
         add(_command(added, name, text, EXAMPLES[name]))
     for name, text in LISTS.items():
         command = _command(added, name, text, f"  mklviz {name}\n  mklviz {name} --json\n")
-        _add_json(command)
+        add_json(command)
         if name == "claims":
             stated_help = "every table, figure, theorem and section of the five papers, with its verdict or obstacle"
             command.add_argument("--all", action="store_true", help=stated_help)
@@ -150,7 +151,7 @@ def _add_run(parser: argparse.ArgumentParser, default: str = "the one recommende
         " else begin anew"
     )
     parser.add_argument("--resume", action="store_true", help=resume_help)
-    _add_json(parser)
+    add_json(parser)
     out = parser.add_argument_group("what to keep").add_argument
     out("--csv", metavar="FILE", type=Path, help="write every step of every solver as a table")
     out("--parquet", metavar="FILE", type=Path, help="write the same table as Parquet (needs pyarrow)")
@@ -167,7 +168,7 @@ def _add_path(parser: argparse.ArgumentParser) -> None:
     _add_solving(parser, "--solver", "one name (see: mklviz solvers; default: the one recommended for the problem)")
     parser.add_argument("--cold", action="store_true", help="begin anew at every value (default: warm starts)")
     parser.add_argument("--dask", metavar="ADDRESS", help=f"with --nystrom, {FACTORS_THERE}")
-    _add_json(parser)
+    add_json(parser)
     parser.add_argument("--output", metavar="FILE", type=Path, help="write a row per value, with all kernel weights")
 
 
@@ -233,7 +234,7 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
     where("--dask", metavar="ADDRESS", help="solve on the Dask cluster whose scheduler is at this address")
     where("--retry", action="store_true", help="solve failed runs again (default: they stay failed)")
     where("--dry-run", action="store_true", help="list the runs and how many are left; solve none")
-    _add_json(parser)
+    add_json(parser)
     out = parser.add_argument_group("what to keep").add_argument
     out("--csv", metavar="FILE", type=Path, help="write a row per run as a table")
     out("--parquet", metavar="FILE", type=Path, help="write the same table as Parquet (needs pyarrow)")
@@ -247,18 +248,14 @@ def _add_reproduce(parser: argparse.ArgumentParser) -> None:
     workers_help = "processes that solve (default: one for each core)"
     parser.add_argument("--workers", type=whole(1, 1000), metavar="N", help=workers_help)
     add_store(parser, switch=True)
-    _add_json(parser)
-
-
-def _add_json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print one JSON document for programs instead of the table")
+    add_json(parser)
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "where", metavar="FILE|MODULE", help="a file such as my_solver.py, or a module that Python finds"
     )
-    _add_json(parser)
+    add_json(parser)
 
 
 def _add_bench(parser: argparse.ArgumentParser) -> None:

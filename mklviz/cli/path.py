@@ -72,27 +72,32 @@ def _solve_path(arguments: argparse.Namespace, client: Any) -> int:
             f" {len(values):,} values of {name} from {values[0]:g} to {values[-1]:g}"
         )
         sys.stdout.flush()
-    show = _PathLine(len(values))
+    line, solved, complete = ProgressLine(), list[Path](), True
+
+    def show(path: Path) -> None:
+        solved[:] = [path]
+        line.update(lambda: _progress(path, len(values)))
+
     settings: dict[str, Any] = {key: getattr(recipe.stop, key) for key in ("gap", "max_iter", "max_seconds")}
     try:
         path(prepared.problem, solver, warm=not arguments.cold, progress=show, **{**settings, name: values})
     except KeyboardInterrupt:  # what is solved so far is kept
-        show.stopped = True
+        complete = False
     except SolverError as error:
-        show.path = error.found
+        solved += [] if error.found is None else [error.found]
         print(f"mklviz: {one_line(str(error))}", file=sys.stderr)
-    solved = show.path
-    if solved is None:
+    if not solved:
         raise KeyboardInterrupt
-    show.finish(solved)
+    if line.in_place:
+        line.finish(_progress(solved[-1], len(values)))
     if arguments.json:
-        print_document(path_document(solved, recipe, prepared))
+        print_document(path_document(solved[-1], recipe, prepared))
     else:
-        print(f"\n{path_table(solved, prepared)}")
+        print(f"\n{path_table(solved[-1], prepared)}")
     if output is not None:
         with replacing(output) as opened:
-            write_csv(solved.to_frame(), opened)
-    return code_of([trace for _, trace in solved], recipe, not show.stopped)
+            write_csv(solved[-1].to_frame(), opened)
+    return code_of([trace for _, trace in solved[-1]], recipe, complete)
 
 
 def _posed(arguments: argparse.Namespace, client: Any) -> tuple[Recipe, Prepared, str, Array]:
@@ -146,25 +151,9 @@ def path_table(path: Path, prepared: Prepared) -> str:
     return "\n".join([*aligned(rows), "", f"{total}; {unsolved:,} did not reach the gap." if unsolved else f"{total}."])
 
 
-class _PathLine:
-    """Says how many values are solved, and keeps the path as far as it is."""
-
-    def __init__(self, count: int) -> None:
-        self.count, self.stopped = count, False
-        self.path: Path | None = None
-        self._line = ProgressLine()
-
-    def __call__(self, path: Path) -> None:
-        self.path = path
-        self._line.update(lambda: self._text(path))
-
-    def finish(self, path: Path) -> None:
-        if self._line.in_place:
-            self._line.finish(self._text(path))
-
-    def _text(self, path: Path) -> str:
-        value, trace = path[-1]
-        return (
-            f"{len(path):,} of {self.count:,} values  {path.parameter} = {value:<10.4g} {len(trace) - 1:,} steps"
-            f"  {int(path.svm_solves.sum()):,} SVMs  {float(path.seconds.sum()):.2f} s"
-        )
+def _progress(path: Path, count: int) -> str:
+    value, trace = path[-1]
+    return (
+        f"{len(path):,} of {count:,} values  {path.parameter} = {value:<10.4g} {len(trace) - 1:,} steps"
+        f"  {int(path.svm_solves.sum()):,} SVMs  {float(path.seconds.sum()):.2f} s"
+    )

@@ -1,16 +1,13 @@
-"""One solver, or several side by side, in the terminal: ``mklviz run`` and ``mklviz race``.
-
-Files of a race are also written while it runs, so that a sudden end loses a minute at most.
-"""
+"""One solver, or several side by side, in the terminal: ``mklviz run`` and ``mklviz race``."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from mklviz.cli.arguments import BAD_INPUT, MADE_BY, check_output, cluster_of, code_of, read_recipe, store_of
@@ -24,7 +21,6 @@ from mklviz.quoting import one_line
 from mklviz.recipe import Recipe, SolverChoice
 from mklviz.recipe.prepared import Prepared
 from mklviz.recipe.recorded import RecordedRace, go_on, head_for, left_of
-from mklviz.record import FINAL
 from mklviz.record.archive import replacing
 from mklviz.record.bundle import SUFFIX, write_bundle
 from mklviz.record.history import short_id
@@ -33,78 +29,36 @@ from mklviz.record.summary import require_parquet, write_parquet, write_table
 from mklviz.sweeps.dask_race import on_cluster
 from mklviz.views.host.environment import need_screen
 
-SHARE = 0.05  # largest share of the time that goes into writing before the end; but once a minute in any case
 
+def files_to_write(arguments: argparse.Namespace) -> dict[str, Path]:
+    """Return the files by the options that name them, or raise `MklvizError` where one could not be written."""
+    named = {option: getattr(arguments, option, None) for option in _WRITERS}
+    files: dict[str, Path] = {option: file for option, file in named.items() if file is not None}
+    if not files.keys().isdisjoint(("html", *_DRAWN)):
+        need_screen()
+    if "parquet" in files:
+        require_parquet()
+    for option, file in files.items():
+        if option in _DRAWN:
+            from mklviz.views.chart import pixels
 
-class Outputs:
-    """Tables of all steps, the recorded runs, a page and a picture: where one cannot be written, the others still are.
-
-    `runs`: one run as that file, several as a zip archive of that name; `page`: an HTML file that shows the race
-    without a server; `picture`: .svg, .png or .pdf; `video`: .gif or .webm;
-    `parquet`: a Parquet file with the same table as the CSV file.
-    """
-
-    every_seconds, at_least_seconds = 30.0, 60.0
-
-    def __init__(
-        self,
-        table: Path | None = None,
-        runs: Path | None = None,
-        page: Path | None = None,
-        picture: Path | None = None,
-        parquet: Path | None = None,
-        video: Path | None = None,
-    ) -> None:
-        if page is not None or picture is not None or video is not None:
-            need_screen()
-        _check_kind(picture, "--picture")
-        _check_kind(video, "--video")
-        if parquet is not None:
-            require_parquet()
-        self._writers: list[tuple[Path, Callable[[Race, Path], None]]] = []
-        asked = (
-            *((table, _write_table), (parquet, _write_parquet)),
-            *((runs, _write_runs), (page, _write_page), (picture, _write_picture), (video, _write_video)),
-        )
-        for file, write in asked:
-            if file is None:
-                continue
+            check_output(file, f"--{option}", *(pixels.STILL if option == "picture" else pixels.MOVING))
+            pixels.require(file.suffix.lower())
+        else:
             check_output(file)
-            self._writers.append((file, write))
-        self._due = time.monotonic() + self.every_seconds
-        self._announced: set[Path] = set()
+    return files
 
-    def keep_up(self, race: Race) -> None:
-        """Write the files if the last time was long ago."""
-        if time.monotonic() < self._due or not any(len(run.trace) for run in race.runs.values()):
-            return
-        begun = time.monotonic()
-        self._write(race)
-        took = time.monotonic() - begun
-        self._due = begun + took + min(max(self.every_seconds, took / SHARE), self.at_least_seconds)
 
-    def finish(self, race: Race) -> bool:
-        """Write all files; return whether that succeeded."""
-        self._announced.clear()
-        missing = self._write(race)
-        for file, write in self._writers:
-            target = _archive(race, file) if write is _write_runs and file not in missing else None
-            if target not in (None, file):
-                print(f"mklviz: the runs are in {target}", file=sys.stderr)
-        return not missing
-
-    def _write(self, race: Race) -> list[Path]:
-        """Return the files that could not be written; their old content is still there."""
-        missing = []
-        for file, write in self._writers:
-            try:
-                write(race, file)
-            except OSError as error:
-                missing.append(file)
-                if file not in self._announced:
-                    print(f"mklviz: {file} cannot be written: {error.strerror or error}.", file=sys.stderr)
-                self._announced.add(file)
-        return missing
+def write_files(race: Race, files: Mapping[str, Path]) -> bool:
+    """Write all files; where one cannot be written its old content stays, and it is said. Return whether all were."""
+    written = True
+    for option, file in files.items():
+        try:
+            _WRITERS[option](race, file)
+        except OSError as error:
+            written = False
+            print(f"mklviz: {file} cannot be written: {error.strerror or error}.", file=sys.stderr)
+    return written
 
 
 def _write_table(race: Race, file: Path) -> None:
@@ -118,12 +72,15 @@ def _write_parquet(race: Race, file: Path) -> None:
 
 
 def _write_runs(race: Race, file: Path) -> None:
-    target = _archive(race, file)
-    if target is None:
+    """Write one run as it is, or several as a zip archive of that name."""
+    if len(race.runs) == 1 and file.suffix != ".zip":
         next(iter(race.traces.values())).save(file)
         return
+    target = file if file.suffix == ".zip" else file.with_name(file.name.removesuffix(SUFFIX) + ".zip")
     with replacing(target) as opened:
         write_bundle(race.traces, opened)
+    if target != file:
+        print(f"mklviz: the runs are in {target}", file=sys.stderr)
 
 
 def _write_page(race: Race, file: Path) -> None:
@@ -132,47 +89,26 @@ def _write_page(race: Race, file: Path) -> None:
     save_html(race, file)
 
 
-def _write_picture(race: Race, file: Path) -> None:
-    from mklviz.views.chart.pixels import still_picture
-    from mklviz.views.chart.svg_pictures import race_still
+def _write_drawn(race: Race, file: Path) -> None:
+    from mklviz.views.chart.pixels import STILL, moving_picture, still_picture
+    from mklviz.views.chart.svg_pictures import race_frames, race_still
     from mklviz.views.export.page import recorded
 
-    drawn = still_picture(race_still(race, recorded(race).gap), file.suffix.lower())
+    kind, gap = file.suffix.lower(), recorded(race).gap
+    still = kind in STILL
+    drawn = still_picture(race_still(race, gap), kind) if still else moving_picture(race_frames(race, gap), kind)
     with replacing(file) as opened:
         opened.write(drawn)
 
 
-def _write_video(race: Race, file: Path) -> None:
-    from mklviz.views.chart.pixels import moving_picture
-    from mklviz.views.chart.svg_pictures import race_frames
-    from mklviz.views.export.page import recorded
-
-    if any(run.trace.status not in FINAL for run in race.runs.values()):
-        return  # made once, of the whole race
-    made = moving_picture(race_frames(race, recorded(race).gap), file.suffix.lower())
-    with replacing(file) as opened:
-        opened.write(made)
-
-
-def _check_kind(file: Path | None, option: str) -> None:
-    """Raise where a picture is asked for in a kind that is not written, or that what is installed cannot write."""
-    if file is None:
-        return
-    from mklviz.views.chart.pixels import MOVING, STILL, require
-
-    kinds = MOVING if option == "--video" else STILL
-    if file.suffix.lower() not in kinds:
-        raise MklvizError(
-            f"{option} writes {' or '.join(f'FILE{kind}' for kind in kinds)}, but {str(file)!r:.80} was given."
-        )
-    require(file.suffix.lower())
-
-
-def _archive(race: Race, file: Path) -> Path | None:
-    """Return the zip archive that the runs go to; None where a single one is the file itself."""
-    if len(race.runs) == 1 and file.suffix != ".zip":
-        return None
-    return file if file.suffix == ".zip" else file.with_name(file.name.removesuffix(SUFFIX) + ".zip")
+_DRAWN = ("picture", "video")
+_WRITERS: dict[str, Callable[[Race, Path], None]] = {
+    "csv": _write_table,
+    "parquet": _write_parquet,
+    "save": _write_runs,
+    "html": _write_page,
+    **dict.fromkeys(_DRAWN, _write_drawn),
+}
 
 
 # -- the race
@@ -187,9 +123,7 @@ def solve_race(arguments: argparse.Namespace, one: bool = False) -> int:
 
 
 def _solve_race(arguments: argparse.Namespace, one: bool, client: Any) -> int:
-    outputs = Outputs(
-        arguments.csv, arguments.save, arguments.html, arguments.picture, arguments.parquet, arguments.video
-    )
+    files = files_to_write(arguments)
     recipe = read_recipe(arguments)
     named = arguments.solvers or arguments.solver_option or arguments.scenario
     for choice in recipe.solvers:  # a misspelt name is reported before the kernels are built
@@ -227,11 +161,9 @@ def _solve_race(arguments: argparse.Namespace, one: bool, client: Any) -> int:
             f" {counted(problem.m, problem.noun)}"
         )
         sys.stdout.flush()
-    recorded = RecordedRace(race, head, prepared, store=store)
-    complete = watch(race, outputs.keep_up)
-    tell_race(race, recipe, prepared, recorded, complete, arguments.json)
-    written = outputs.finish(race) and recorded.kept
-    return code_of(race.traces.values(), recipe, complete) or (0 if written else BAD_INPUT)
+    return run_to_the_end(
+        race, recipe, prepared, RecordedRace(race, head, prepared, store=store), arguments.json, files
+    )
 
 
 def _left(store: Store, recipe: Recipe, named: bool) -> StoredRun | None:
@@ -257,10 +189,16 @@ def tell_what_is_repeated(run: StoredRun, race: Race) -> None:
         print(f"mklviz: {one_line(what)}", file=sys.stderr)
 
 
-def tell_race(
-    race: Race, recipe: Recipe, prepared: Prepared, recorded: RecordedRace, complete: bool, as_json: bool
-) -> None:
-    """Print the results of a race that has ended, where it is kept, and what has gone wrong."""
+def run_to_the_end(
+    race: Race,
+    recipe: Recipe,
+    prepared: Prepared,
+    recorded: RecordedRace,
+    as_json: bool,
+    files: Mapping[str, Path] = MappingProxyType({}),
+) -> int:
+    """Run a race, print its results, where it is kept and what went wrong, write its files; return the exit code."""
+    complete = watch(race)
     if as_json:
         print_document(race_document(race, recipe, prepared, complete))
     else:
@@ -273,3 +211,5 @@ def tell_race(
     for run in race.runs.values():
         if run.status == "failed":
             print(f"mklviz: {run.reason}", file=sys.stderr)
+    written = write_files(race, files) and recorded.kept
+    return code_of(race.traces.values(), recipe, complete) or (0 if written else BAD_INPUT)

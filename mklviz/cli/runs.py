@@ -11,10 +11,10 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-from mklviz.cli.arguments import BAD_INPUT, LISTED, MADE_BY, code_of, read_own_data, store_of
+from mklviz.cli.arguments import LISTED, MADE_BY, read_own_data, store_of
 from mklviz.cli.documents import print_document
-from mklviz.cli.live import Building, aligned, warm_up, watch
-from mklviz.cli.race import tell_race, tell_what_is_repeated
+from mklviz.cli.live import Building, aligned, warm_up
+from mklviz.cli.race import run_to_the_end, tell_what_is_repeated
 from mklviz.errors import MklvizError
 from mklviz.numbers import counted
 from mklviz.quoting import named, one_line
@@ -106,10 +106,7 @@ def _resume(store: Store, arguments: argparse.Namespace) -> int:
     )
     tell_what_is_repeated(matching[0], race)
     warm_up(prepared.problem, [run.solver for run in race.runs.values()])
-    recorded = RecordedRace(race, head, prepared, store=store)
-    complete = watch(race, lambda _: None)
-    tell_race(race, recipe, prepared, recorded, complete, arguments.json)
-    return code_of(race.traces.values(), recipe, complete) or (0 if recorded.kept else BAD_INPUT)
+    return run_to_the_end(race, recipe, prepared, RecordedRace(race, head, prepared, store=store), arguments.json)
 
 
 def _races(store: Store, arguments: argparse.Namespace, deleted: bool = False) -> list[str]:

@@ -1,4 +1,4 @@
-"""A sweep in the terminal: ``mklviz sweep "data=sonar,heart; split=0...19; solvers=silp,level"``."""
+"""Sweeps and claims in the terminal: ``mklviz sweep "data=sonar,heart; split=0...19"`` and ``mklviz reproduce``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from mklviz.cli.arguments import BAD_INPUT, check_output, code_of, store_of, tell_notes
+from mklviz.cli.arguments import BAD_INPUT, FAILED, INTERRUPTED, check_output, code_of, store_of, tell_notes
 from mklviz.cli.documents import print_document
 from mklviz.cli.live import aligned, asked_to_stop
 from mklviz.errors import MklvizError
@@ -17,6 +17,10 @@ from mklviz.numbers import counted
 from mklviz.quoting import one_line
 from mklviz.record.store import Store
 from mklviz.record.summary import require_parquet
+from mklviz.reproduce import ClaimAnswer, answer_stored, reproduce
+from mklviz.reproduce.claims import all_claims, load_claim
+from mklviz.reproduce.recorded import answers_document
+from mklviz.reproduce.texts import COLUMNS, NONE, contrary_text, measured_text, row_texts, splits_text
 from mklviz.sweeps import DaskCluster, Engine, Processes, Shard, Sweep, SweepRun, SweepTable
 from mklviz.sweeps.running import follow, sweep_of, tell_not_kept
 from mklviz.sweeps.table import machines_text, summary_rows
@@ -129,3 +133,61 @@ def _written(table: SweepTable, arguments: argparse.Namespace) -> bool:
             written = False
             print(f"mklviz: {file} cannot be written: {error.strerror or error}.", file=sys.stderr)
     return written
+
+
+# -- the papers' claims, of which each is a sweep or several
+
+_INDENT = "  "
+
+
+def answer_claims(arguments: argparse.Namespace) -> int:
+    """Answer the claims that the command line names, or all; return the exit code."""
+    claims = [load_claim(name) for name in arguments.claims] or [*all_claims().values()]
+    store = store_of(arguments)
+    if store.trouble and (store.enabled or arguments.stored):
+        raise MklvizError(f"Claims are answered from runs in a store. {store.trouble}")
+    answers, complete = list[ClaimAnswer](), True
+    try:
+        with asked_to_stop() as asked:
+            stored = (answer_stored(claim, store, arguments.quick) for claim in claims)
+            solved = reproduce(claims, store, arguments.quick, arguments.workers, asked.is_set)
+            for answer in stored if arguments.stored else solved:
+                answers.append(answer)
+    except KeyboardInterrupt:
+        complete = False
+    if arguments.json:
+        print_document(answers_document(answers, complete))
+    elif answers:
+        _print_answers(answers)
+    if not complete:
+        kept = "finished runs are kept, and are not solved again" if store.enabled else "no run is kept"
+        print(f"mklviz: stopped; {kept}.", file=sys.stderr)
+        return INTERRUPTED
+    return FAILED if not arguments.stored and any(answer.missing for answer in answers) else 0
+
+
+def _print_answers(answers: list[ClaimAnswer]) -> None:
+    """Print a table of all rows, and below it what each claim says and how to see it."""
+    rows: list[tuple[str, ...]] = [("claim", *COLUMNS)]
+    for answer in answers:
+        if not answer.rows:
+            rows.append((answer.claim.name, *[NONE] * (len(COLUMNS) - 1), answer.verdict))
+        for name, part in {answer.claim.name: answer.rows, **answer.variations}.items():
+            named = name if name == answer.claim.name else f"{_INDENT}{name}"
+            rows += [(named if k == 0 else "", *row_texts(answer.claim, row)) for k, row in enumerate(part)]
+    print("\n".join(aligned(rows)))
+    for answer in answers:
+        print(f"\n{_answer_text(answer)}")
+
+
+def _answer_text(answer: ClaimAnswer) -> str:
+    claim = answer.claim
+    lines = [f"{claim.name}: {answer.verdict}", f"{claim.sentence} ({claim.place}, {claim.paper})"]
+    if claim.untestable:
+        lines.append(claim.untestable)
+    else:
+        lines.append(f"{measured_text(claim)}; {splits_text(answer)}.")
+        missing = f"{counted(answer.missing, 'run')} of it have no result yet, or failed." if answer.missing else ""
+        lines += [contrary_text(answer), missing, claim.note, f'mklviz sweep "{claim.race.to_words()}"']
+        lines.append(f"mklviz serve, and ?claim={claim.name} after the address that it says")
+    return f"\n{_INDENT}".join(filter(None, lines))

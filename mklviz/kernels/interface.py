@@ -30,7 +30,7 @@ class Cross(ABC):
     block = 2**20  # entries formed at a time, 8 MB; a few such blocks are alive together
 
     def __init__(self, new: Array) -> None:
-        if not (isinstance(new, GramFiles) or np.isfinite(new).all()):
+        if not all(np.isfinite(part).all() for part in (new if isinstance(new, GramFiles) else [new])):
             raise KernelError("New points must be finite in every entry: fill in or drop missing values.")
         self.new = new
 

@@ -35,19 +35,14 @@ _digests: WeakKeyDictionary[Dataset, str] = WeakKeyDictionary()  # a recipe asks
 def digest(data: Dataset) -> str:
     """Return the digest that a recipe knows these data by; it is computed once for each object."""
     if data not in _digests:
-        _digests[data] = _computed(data)
-    return _digests[data]
-
-
-def _computed(data: Dataset) -> str:
-    words: tuple[object, ...] = (data.task, data.classes, data.feature_names, data.kernel_names, data.X.shape)
-    words += ("distances",) if data.distances else ()
-    content = hashlib.sha256(repr(words).encode())
-    for values in (data.X, data.y, data.grams, data.held_out, data.absent):
-        if values is not None:
-            for part in values if isinstance(values, GramFiles) else (values,):
+        words: tuple[object, ...] = (data.task, data.classes, data.feature_names, data.kernel_names, data.X.shape)
+        words += ("distances",) if data.distances else ()
+        content = hashlib.sha256(repr(words).encode())
+        for values in (data.X, data.y, data.grams, data.held_out, data.absent):
+            for part in values if isinstance(values, GramFiles) else () if values is None else (values,):
                 content.update(part.tobytes())
-    return OWN + content.hexdigest()
+        _digests[data] = OWN + content.hexdigest()
+    return _digests[data]
 
 
 def anonymous(data: Dataset) -> Dataset:
@@ -73,37 +68,20 @@ COMBINATIONS = {
 
 TABLE_OPTIONS = tuple(option.name for option in fields(TableOptions))
 
-LATER = {"later": True}
-"""Marks fields that came later: they are written where they differ from their defaults, so that keys stay the same."""
-
 
 @dataclass(frozen=True)
-class DataChoice:
+class DataChoice(TableOptions):
     """Which data.
 
     `source`: name known to `load_dataset`, or the digest of a file's content, "sha256:..."; `positive`: the class to
     set against all others, for data with more than two; without it, all classes at once; `dataset`: the data that the
-    digest stands for; `target` and what follows it: how the table in the file is read, see `read_dataset`.
-    They go with the recipe, but neither into its words nor its JSON, and recipes compare by the digest. Data of another
-    digest than `source` are left out, and so is how a table is read, where the data have a name.
+    digest stands for. They go with the recipe, but neither into its words nor its JSON, and recipes compare by the
+    digest. Data of another digest than `source` are left out, and so is how a table is read where data have a name.
     """
 
     source: str = "ionosphere"
     positive: str | None = None
     dataset: Dataset | None = field(default=None, compare=False, repr=False)
-    target: str | None = None
-    missing: str | None = None
-    header: bool | int | tuple[int, ...] | None = None
-    task: str | None = field(default=None, metadata=LATER)
-    leave_out: tuple[str, ...] = field(default=(), metadata=LATER)
-    na: tuple[str, ...] = field(default=(), metadata=LATER)
-    sep: str | None = field(default=None, metadata=LATER)
-    encoding: str | None = field(default=None, metadata=LATER)
-    decimal: str | None = field(default=None, metadata=LATER)
-    thousands: str | None = field(default=None, metadata=LATER)
-    sheet: str | None = field(default=None, metadata=LATER)
-    test: str | None = field(default=None, metadata=LATER)
-    missing_view: str | None = field(default=None, metadata=LATER)
 
     @classmethod
     def of(cls, data: Dataset, positive: str | None = None) -> DataChoice:
@@ -192,7 +170,7 @@ class KernelChoice:
     approximation: Nystrom | None = None
     cache_mb: int = CACHE_MB
     by_rows: bool = False
-    repair: str | None = field(default=None, metadata=LATER)
+    repair: str | None = None
 
     def __post_init__(self) -> None:
         check_repair(self.repair)
@@ -284,8 +262,8 @@ class StopChoice:
     max_iter: int | None = 500
     max_seconds: float | None = None
     projected_gradient: float | None = FLAT
-    iterate_gap: float | None = field(default=None, metadata=LATER)
-    weight_change: float | None = field(default=None, metadata=LATER)
+    iterate_gap: float | None = None
+    weight_change: float | None = None
 
     def __post_init__(self) -> None:
         for convex in (True, False):

@@ -23,8 +23,7 @@ from mklviz.kernels import (
     ProductBank,
     paper_families,
 )
-from mklviz.problem import Loss, Problem, Regularizer, loss_families
-from mklviz.problem.problem import balanced_classes
+from mklviz.problem import Loss, Problem, loss_families
 from mklviz.recipe.choices import COMBINATIONS, KernelChoice
 from mklviz.typing import Array
 
@@ -37,15 +36,6 @@ class Built:
     test: Dataset
     bank: Bank
     cross: Cross  # kernels between the test and the training points
-
-    def posed(self, loss: Loss, regularizer: Regularizer, class_weight: str | None = None) -> Prepared:
-        """Return the problem with this loss, regularizer and weights of classes, or raise `ProblemError`."""
-        refuse(self.train.title, self.train.task, loss)
-        weights = None if class_weight is None else balanced_classes(self.train.y)
-        if loss.one_class and self.train.task == "binary":  # the other class is what it is to find
-            weights = (self.train.y > 0.0).astype(np.float64)
-        problem = Problem(self.bank, self.train.y, loss, regularizer, weights)
-        return Prepared(self.train, self.test, problem, self.cross)
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mklviz.datasets import Dataset, list_datasets, load_dataset, read_dataset
 from mklviz.engine import Race, recommend, rivals
 from mklviz.errors import ProblemError
+from mklviz.problem import Problem
+from mklviz.problem.problem import balanced_classes
 from mklviz.recipe.choices import DataChoice, RecipeParts, SolverChoice
 from mklviz.recipe.parsing import pieces, unquoted
 from mklviz.recipe.prepared import Built, Prepared, averaged, build_bank, refuse, standard_targets, suited
@@ -107,8 +111,14 @@ class Recipe(RecipeParts):
         return load_dataset(self.data.source) if own is None else own
 
     def posed(self, built: Built) -> Prepared:
-        """Return the problem of this recipe on its data and kernels, as they were built."""
-        return built.posed(self.problem.loss, self.problem.regularizer, self.problem.class_weight)
+        """Return the problem of this recipe on its data and kernels, as they were built, or raise `ProblemError`."""
+        train, loss = built.train, self.problem.loss
+        refuse(train.title, train.task, loss)
+        weights = None if self.problem.class_weight is None else balanced_classes(train.y)
+        if loss.one_class and train.task == "binary":  # the other class is what it is to find
+            weights = (train.y > 0.0).astype(np.float64)
+        problem = Problem(built.bank, train.y, loss, self.problem.regularizer, weights)
+        return Prepared(train, built.test, problem, built.cross)
 
     def recommended(self, prepared: Prepared) -> Recipe:
         """Return this recipe with the one solver that is recommended for the prepared problem."""
@@ -185,14 +195,10 @@ def as_python(recipe: Recipe, file: str = "") -> str:
     lines += [f"    {part + ('; ' if part is not parts[-1] else '')!r}" for part in parts]
     lines.append(")")
     if recipe.data.own:
-        lines += [f"data = mv.read_dataset({_arguments(recipe.data, file)})", "prepared = recipe.prepare(data)"]
+        names = _files(file or "the file of your own")
+        words = [f"{name}={value!r}" for name, value in recipe.data.table.items() if value not in (None, ())]
+        given = ", ".join([repr(names if len(names) > 1 else names[0]), *words])
+        lines += [f"data = mv.read_dataset({given})", "prepared = recipe.prepare(data)"]
     else:
         lines.append("prepared = recipe.prepare()")
     return "\n".join([*lines, _RACE])
-
-
-def _arguments(data: DataChoice, file: str) -> str:
-    """Return the file's name, and how its table is read."""
-    words = [f"{name}={value!r}" for name, value in data.table.items() if value not in (None, ())]
-    names = _files(file or "the file of your own")
-    return ", ".join([repr(names if len(names) > 1 else names[0]), *words])

@@ -56,15 +56,11 @@ class RecordedRace:
     ) -> None:
         self.store = open_store() if store is None else store
         self._recording = self.store.record({}, head)
+        self.race = self._recording.race  # the key of the race in the store
         self._prepared, self._score = prepared, score
         self._runs = dict(stored)
         self._threads: list[threading.Thread] = []
         self.add(race)
-
-    @property
-    def race(self) -> str:
-        """The key of the race in the store."""
-        return self._recording.race
 
     @property
     def ids(self) -> dict[str, str]:

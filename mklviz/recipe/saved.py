@@ -10,6 +10,8 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -18,10 +20,21 @@ from mklviz.errors import MklvizError
 from mklviz.kernels import KernelFamily, Nystrom, kernel_families
 from mklviz.problem import Loss, Regularizer, loss_families, regularizer_families
 from mklviz.quoting import hint, one_line
-from mklviz.recipe.choices import DataChoice, KernelChoice, ProblemChoice, RecipeParts, SolverChoice, Split, StopChoice
+from mklviz.recipe.choices import (
+    TABLE_OPTIONS,
+    DataChoice,
+    KernelChoice,
+    ProblemChoice,
+    RecipeParts,
+    SolverChoice,
+    Split,
+    StopChoice,
+)
 from mklviz.recipe.parsing import registered
 
 VERSION = 1
+_LATER = {"repair", "iterate_gap", "weight_change", *TABLE_OPTIONS} - {"target", "missing", "header"}
+"""Fields that came later: they are written where they say something, so that keys stay the same."""
 _NAMED: tuple[tuple[Any, str, Callable[[], Mapping[str, Any]]], ...] = (
     (Loss, "loss", loss_families),
     (Regularizer, "regularizer", regularizer_families),
@@ -53,9 +66,10 @@ def _plain(value: Any) -> Any:
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    later = {field.name: field.default for field in dataclasses.fields(value) if field.metadata.get("later")}
     named = {name: getattr(value, name) for name in _written(value)}
-    return {name: _plain(part) for name, part in named.items() if name not in later or part != later[name]}
+    return {
+        name: _plain(part) for name, part in named.items() if name not in _LATER or part != getattr(type(value), name)
+    }
 
 
 def _written(kind: Any) -> list[str]:
@@ -103,14 +117,13 @@ def _known(parts: Mapping[str, Any], known: Collection[str], what: str) -> None:
             raise MklvizError(f"{what} has no part {key!r:.80}; there are {', '.join(known)}.")
 
 
-def _dataclass(kind: Any, readers: Mapping[str, Callable[[Any], Any]] | None = None) -> Callable[[Any], Any]:
+def _part(kind: Any, readers: Mapping[str, Callable[[Any], Any]] = MappingProxyType({})) -> Callable[[Any], Any]:
     """Return what reads the fields of a dataclass, some by readers of their own."""
 
     def read(value: Any) -> Any:
         parts = _object(value, "This part")
         _known(parts, _written(kind), "It")
-        own = readers or {}
-        return kind(**{key: own[key](value) if key in own else _frozen(value) for key, value in parts.items()})
+        return kind(**{key: readers.get(key, _frozen)(value) for key, value in parts.items()})
 
     return read
 
@@ -119,24 +132,18 @@ def _frozen(value: Any) -> Any:
     return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
-def _named(what: str, families: Callable[[], Mapping[str, Any]]) -> Callable[[Any], Any]:
-    def read(value: Any) -> Any:
-        parts = _object(value, f"A {what}")
-        name = parts.pop("name", None)
-        if not isinstance(name, str) or name not in families():
-            raise MklvizError(f"There is no {what} {name!r:.80}; {hint(str(name), families())}")
-        return _dataclass(families()[name])(parts)
-
-    return read
+def _named(what: str, families: Mapping[str, Any], value: Any) -> Any:
+    parts = _object(value, f"A {what}")
+    name = parts.pop("name", None)
+    if not isinstance(name, str) or name not in families:
+        raise MklvizError(f"There is no {what} {name!r:.80}; {hint(str(name), families)}")
+    return _part(families[name])(parts)
 
 
-def _list(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    def read_all(value: Any) -> tuple[Any, ...]:
-        if not isinstance(value, list):
-            raise MklvizError(f"A list is expected, but {value!r:.80} was given.")
-        return tuple(map(read, value))
-
-    return read_all
+def _each(read: Callable[[Any], Any], value: Any) -> tuple[Any, ...]:
+    if not isinstance(value, list):
+        raise MklvizError(f"A list is expected, but {value!r:.80} was given.")
+    return tuple(map(read, value))
 
 
 def _solver(value: Any) -> SolverChoice:
@@ -148,21 +155,19 @@ def _solver(value: Any) -> SolverChoice:
     return choice
 
 
-def _optional(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda value: None if value is None else read(value)
-
-
+_KERNELS: dict[str, Callable[[Any], Any]] = {
+    "families": lambda value: _each(lambda each: _named("kernel family", kernel_families(), each), value),
+    "approximation": lambda value: None if value is None else _part(Nystrom)(value),
+}
+_PROBLEM: dict[str, Callable[[Any], Any]] = {
+    "loss": lambda value: _named("loss", loss_families(), value),
+    "regularizer": lambda value: _named("regularizer", regularizer_families(), value),
+}
 _PARTS: dict[str, Callable[[Any], Any]] = {
-    "data": _dataclass(DataChoice),
-    "split": _dataclass(Split),
-    "kernels": _dataclass(
-        KernelChoice,
-        {"families": _list(_named("kernel family", kernel_families)), "approximation": _optional(_dataclass(Nystrom))},
-    ),
-    "problem": _dataclass(
-        ProblemChoice,
-        {"loss": _named("loss", loss_families), "regularizer": _named("regularizer", regularizer_families)},
-    ),
-    "solvers": _list(_solver),
-    "stop": _dataclass(StopChoice),
+    "data": _part(DataChoice),
+    "split": _part(Split),
+    "kernels": _part(KernelChoice, _KERNELS),
+    "problem": _part(ProblemChoice, _PROBLEM),
+    "solvers": partial(_each, _solver),
+    "stop": _part(StopChoice),
 }

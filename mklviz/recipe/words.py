@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from mklviz.datasets import DataError, describe_dataset
 from mklviz.errors import MklvizError, ProblemError, UnknownName
@@ -50,16 +50,10 @@ _OTHERS = {
 R = TypeVar("R", bound=RecipeParts)
 
 
-class Reader(Protocol):
-    """Reads a value into a recipe."""
-
-    def __call__(self, recipe: R, text: str, /) -> R: ...
-
-
 class Word(NamedTuple):
     """One key: how its value is read into a recipe, and what is written for a recipe."""
 
-    read: Reader
+    read: Callable[[Any, str], Any]
     write: Callable[[RecipeParts], str]
 
 

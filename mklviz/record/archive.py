@@ -24,7 +24,7 @@ from mklviz.contract import Array, End, Facts, Iterate
 from mklviz.errors import MklvizError
 from mklviz.quoting import message_of, one_line
 from mklviz.record.run_facts import FINAL, MOST_VALUES, Origin, plain_values
-from mklviz.unpacking import ArchiveMember, read_array
+from mklviz.unpacking import ArchiveMember, declared, read_array
 
 
 def write_archive(
@@ -77,7 +77,7 @@ class Arrays:
     def rows(self, name: str) -> Iterator[Array]:
         """Yield the rows of one array."""
         with self.open(name) as member:
-            shape, fortran, dtype = member.declared()
+            shape, fortran, dtype = declared(member)
             if fortran or len(shape) != 2 or dtype.kind != "f":
                 raise ValueError(f"the array {name} is not made of rows")
             for _ in range(shape[0]):
@@ -88,7 +88,7 @@ class Arrays:
         sizes: dict[str, int] = {}
         for info in self._zip.infolist():
             with ArchiveMember(self._zip, info) as member:
-                numbers = abs(math.prod(member.declared()[0]))
+                numbers = abs(math.prod(declared(member)[0]))
             name = info.filename.removesuffix(".npy")
             sizes[name] = sizes.get(name, 0) + max(8 * numbers, info.file_size)
         return sizes

@@ -1,26 +1,24 @@
-"""Excel workbooks (.xlsx) by openpyxl, an extra: one sheet, the first that holds a table unless one is asked for.
-
-A workbook is a zip archive of XML. It is unpacked here, no further than it says, and handed on without compression and
-without definitions of entities, which could grow beyond all bounds.
-"""
+"""Tables that are no text: Excel workbooks (.xlsx) by openpyxl, and Parquet files by pyarrow, both extras."""
 
 from __future__ import annotations
 
 import io
 import re
 import zipfile
+from collections.abc import Sequence
 from importlib.util import find_spec
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from mklviz.limits import LIMITS
 from mklviz.quoting import listed
-from mklviz.unpacking import ArchiveMember
+from mklviz.unpacking import ArchiveMember, parquet_pages
 
-from ._bounds import LONGEST, UNPACKED, check_size, check_unpacked, reading, whole
-from ._cells import in_quotes
+from ._cells import column, in_quotes
 from ._columns import cell_text
 from ._dataset import DataError
+from ._file_kind import LONGEST, UNPACKED, check_size, check_unpacked, reading, whole
+from ._frame import unique_names
 from ._header import SAMPLE, heading, named
 from ._table_options import FileFacts, Progress, TableOptions
 
@@ -36,6 +34,12 @@ _DAMAGED = "{} is a damaged Excel file"
 _CELLS = re.compile(rb"(\xef\xbb\xbf)?(<\?.*?\?>)?\s*<(\w+:)?(worksheet|sst)\b")
 _UNREAD = re.compile(r"xl/(calcChain|chart|comments|drawings|externalLinks|pivot|tables)")  # as large as what is read
 _IN_ONE_PIECE = ((b"<!--", b"-->"), (b"<?", b"?>"), (b"<![CDATA[", b"]]>"))
+
+
+# -- Excel: one sheet, the first that holds a table unless one is asked for
+#
+# A workbook is a zip archive of XML. It is unpacked here, no further than it says, and handed on without compression
+# and without definitions of entities, which could grow beyond all bounds.
 
 
 def read_excel(data: bytes, name: str, options: TableOptions, progress: Progress) -> tuple[pd.DataFrame, FileFacts]:
@@ -159,3 +163,57 @@ def _texts(row: tuple[Any, ...]) -> list[str]:
         end -= 1
     texts = [cell_text(value) for value in row[:end]]
     return texts if any(texts) else []
+
+
+# -- Parquet, of which texts are kept once each, however often they stand in the table
+
+_DAMAGED_PARQUET = "{} is a damaged Parquet file"
+_PREFIXES = 7  # the encoding DELTA_BYTE_ARRAY: a value may be as long as all of its page
+
+
+def read_parquet(data: bytes, name: str, options: TableOptions, progress: Progress) -> tuple[pd.DataFrame, FileFacts]:
+    """Read a table, under the names of its columns."""
+    if find_spec("pyarrow") is None:
+        raise DataError("This is a Parquet file. Save it as CSV, or install mklviz[parquet].")
+    import pandas as pd
+    from pyarrow import parquet, types
+
+    with reading(_DAMAGED_PARQUET.format(name)):
+        file = parquet.ParquetFile(io.BytesIO(data))
+        check_size(name, file.metadata.num_rows, file.metadata.num_columns)
+        nested = [field.name for field in file.schema_arrow if types.is_nested(field.type)]
+        names = [field.name for field in file.schema_arrow if field.name not in nested]
+        if len({*names}) < len(names):
+            raise DataError(f"{name} has columns of the same name; give each its own name.")
+        texts = _once_each(data, file, names, name)
+    with reading(_DAMAGED_PARQUET.format(name)):
+        table = parquet.read_table(io.BytesIO(data), columns=names, read_dictionary=texts)
+        frame: pd.DataFrame = table.to_pandas(ignore_metadata=True)
+    progress(1.0)
+    for _, cells in frame.select_dtypes(["category"]).items():
+        longest = max((len(value) for value in cells.cat.categories if isinstance(value, str | bytes)), default=0)
+        if longest > LONGEST:
+            raise DataError(f"A cell holds {longest:,} letters; at most {LONGEST:,} are read.")
+    frame.index = pd.RangeIndex(1, len(frame) + 1)
+    notes = [f"The {column(word)} is left out: it holds lists or tables of their own." for word in nested]
+    frame.columns, twice = unique_names(names, name)
+    return frame, FileFacts(assumed=(*notes, *twice), dialect="Parquet")
+
+
+def _once_each(data: bytes, file: Any, names: Sequence[str], name: str) -> list[str]:
+    """Return the columns whose texts are kept once each; refuse a file that unpacks to more than is read."""
+    unpacked, texts = 0, []
+    for k in range(file.metadata.num_columns):
+        leaf = file.schema.column(k)
+        if leaf.path not in names:
+            continue
+        unpacked += leaf.length * file.metadata.num_rows  # where all values are as long
+        coded = set()
+        for group in range(file.metadata.num_row_groups):
+            for size, encoding, values in parquet_pages(data, file.metadata.row_group(group).column(k)):
+                unpacked += size * (values if encoding == _PREFIXES else 1)
+                coded.add(encoding)
+        if leaf.physical_type == "BYTE_ARRAY" and _PREFIXES not in coded:  # pyarrow cannot keep those once each
+            texts.append(leaf.path)
+    check_unpacked(name, unpacked, UNPACKED)
+    return texts
