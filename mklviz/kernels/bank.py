@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import partial
 from os import PathLike
 from typing import Any
 
@@ -30,7 +31,7 @@ from mklviz.kernels.evaluation.checks import (
     size_remark,
 )
 from mklviz.kernels.evaluation.grams import Grams, check_precision, open_files, take_grams, take_there
-from mklviz.kernels.evaluation.specs import Given, KernelSpec, Names, Picked, Specs, of_distances
+from mklviz.kernels.evaluation.specs import Given, KernelSpec, Made, name_of, of_distances, picked
 from mklviz.kernels.families import Gaussian, KernelFamily, Polynomial
 from mklviz.kernels.interface import Access, Kind, column_names, in_order, of_table
 from mklviz.kernels.part import CrossBank, KernelPart
@@ -111,9 +112,10 @@ class KernelBank:
         rows: bool = False,
         given: Given | None = None,
     ) -> None:
-        made = isinstance(kernels, Specs) and not kernels.complete
-        self.kernels: Sequence[KernelSpec] = kernels if made else tuple(kernels)
-        self.names: Sequence[str] = Names(kernels) if made else [kernel.name for kernel in kernels]
+        many = isinstance(kernels, Made)
+        self.kernels: Sequence[KernelSpec] = kernels if many else tuple(kernels)
+        names = Made(len(kernels), partial(name_of, kernels))
+        self.names: Sequence[str] = names if many else list(names)
         self.n_samples = n_samples
         self.normalize = normalize
         self.points = points
@@ -159,7 +161,7 @@ class KernelBank:
     ) -> tuple[int, int]:
         """Return the number of kernels and the bytes a bank would take if all were kept, without building it."""
         sizes = family_sizes(n, n_features, families, feature_names, by_rows(n))
-        return sum(m for m, _, _ in sizes), sum(factors + packed for _, factors, packed in sizes)
+        return sum(m for m, *_ in sizes), sum(factors + rest for _, factors, rest, _ in sizes)
 
     @classmethod
     def check_size(
@@ -507,7 +509,8 @@ class KernelBank:
             sliced.setdefault(id(scale), scale if everywhere else scale[samples])
         scales = [sliced[id(self._scales[k])] for k in which]
         points = self.points if everywhere or self.points is None else self.points[samples]
-        specs = Picked(self.kernels, which) if len(which) > MANY else tuple(self.kernels[k] for k in which)
+        specs: Sequence[KernelSpec] = Made(len(which), partial(picked, self.kernels, which))
+        specs = specs if len(which) > MANY else tuple(specs)
         shape = len(self), self.n_samples
         streams = []
         for index, block in self._blocks:
