@@ -33,8 +33,8 @@ from mklviz.kernels.evaluation.checks import (
 from mklviz.kernels.evaluation.grams import Grams, check_precision, open_files, take_grams, take_there
 from mklviz.kernels.evaluation.specs import Given, KernelSpec, Made, name_of, of_distances, picked
 from mklviz.kernels.families import Gaussian, KernelFamily, Polynomial
-from mklviz.kernels.interface import Access, Kind, column_names, in_order, of_table
-from mklviz.kernels.part import CrossBank, KernelPart
+from mklviz.kernels.interface import Bank, Kind, column_names, of_table
+from mklviz.kernels.part import KernelPart
 from mklviz.kernels.storage.cluster import client_for
 from mklviz.kernels.storage.disk import dask_array, is_dask
 from mklviz.kernels.storage.factored import FactoredBlock
@@ -62,7 +62,7 @@ ROUNDED_SAMPLES, ROUNDED_ROWS = 500, 1000  # from which multiplying factors in s
 ROWS_PER_DENSE = 80  # rows of factors there must be for each dense kernel, which certificates read once more
 
 
-class KernelBank:
+class KernelBank(Bank):
     """m symmetric positive semidefinite kernel matrices on the same n samples.
 
     Build one with `build`, `from_grams` or `paper_bank`.
@@ -115,7 +115,7 @@ class KernelBank:
         many = isinstance(kernels, Made)
         self.kernels: Sequence[KernelSpec] = kernels if many else tuple(kernels)
         names = Made(len(kernels), partial(name_of, kernels))
-        self.names: Sequence[str] = names if many else list(names)
+        self.names = names if many else list(names)
         self.n_samples = n_samples
         self.normalize = normalize
         self.points = points
@@ -131,13 +131,10 @@ class KernelBank:
         if PACKED_SINGLE in labels:
             self.notes += (ROUNDED,)
         # K_d is then given by rows even if every kernel of the sum has factors
-        self.access: Access = "rows" if rows else "matrix"
+        self.access = "rows" if rows else "matrix"
         if rows:
             self.notes += (NO_MATRIX,)
         self._cache_bytes = check_cache(cache_mb) * 2**20
-
-    def __len__(self) -> int:
-        return len(self.kernels)
 
     def __repr__(self) -> str:
         megabytes = self.nbytes / 2**20
@@ -476,11 +473,6 @@ class KernelBank:
         return out
 
     @spending("gradient")
-    def slopes(self, weights: Array, signed: Array, kernel: Array | None = None) -> Array:
-        """Return the gradient of J in d, ``-1/2 beta'K_k beta`` for every k, (m,): the same at all weights."""
-        return -0.5 * self.quad(signed)
-
-    @spending("gradient")
     def products(self, v: Array, which: Indices) -> Array:
         """Return ``K_k v`` for the kernels k in `which`, (len(which), n)."""
         out = np.empty((len(which), self.n_samples))
@@ -540,10 +532,6 @@ class KernelBank:
             bank = KernelBank.build(X, families, max_bytes=KernelBank.estimate(len(X), X.shape[1], families)[1] // 2)
         bank.access = self.access
         return [bank]
-
-    def cross(self, X_new: ArrayLike) -> CrossBank:
-        """Return the kernels between new points (n_new, d), or Gram matrices (m, n_new, n), and the bank's samples."""
-        return self.part().cross(in_order(X_new, self))
 
 
 def paper_families() -> list[KernelFamily]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, Protocol, TypeGuard, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, TypeGuard, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklviz.context.cancelling import checkpoint
 from mklviz.datasets import GramFiles
-from mklviz.errors import BankTooLarge, KernelError
+from mklviz.errors import BankTooLarge, KernelError, UnsupportedProblem
 from mklviz.limits import LIMITS
 from mklviz.quoting import listed
 from mklviz.typing import Array, Indices, Single
@@ -29,10 +29,15 @@ class Cross(ABC):
 
     block = 2**20  # entries formed at a time, 8 MB; a few such blocks are alive together
 
-    def __init__(self, new: Array) -> None:
+    def __init__(self, part: Any, new: Array) -> None:
         if not (isinstance(new, GramFiles) or np.isfinite(new).all()):
             raise KernelError("New points must be finite in every entry: fill in or drop missing values.")
-        self.new = new
+        self.part, self.new = part, new
+        self._check()
+
+    @abstractmethod
+    def _check(self) -> None:
+        """Raise `KernelError` unless the new points fit the part."""
 
     def __len__(self) -> int:
         return self.new.shape[-2]
@@ -126,19 +131,31 @@ def check_columns(new: Array, width: int) -> None:
 
 Access = Literal["matrix", "rows", "factors"]
 Kind = Literal["sum", "product", "parametric"]
+NO_TERMS = (
+    "There are no terms v'K_k v of single kernels: that takes a sum of kernels. The derivatives of products and of"
+    " kernels with parameters are what slopes(weights, v) gives."
+)
 
 
 class Part(Protocol):
     """Some kernels of a bank between any point and some of its samples, without Gram matrices.
 
-    `bank_shape`: number of kernels and of samples of the bank.
+    `bank_shape`: number of kernels and of samples of the bank; `crosses`: what they are between new points and these.
     """
 
-    @property
-    def bank_shape(self) -> tuple[int, int]: ...
+    crosses: ClassVar[type[Cross]]
+    which: Indices  # the kernels' places in the bank
+    bank_shape: tuple[int, int]
+
+    def spread(self, weights: Array) -> Array:
+        """Return weights (len(which),) of the part's kernels as weights (m,) of all."""
+        every = np.zeros(self.bank_shape[0])
+        every[self.which] = weights
+        return every
 
     def cross(self, X_new: ArrayLike) -> Cross:
-        """Return the kernels between new points and the part's samples."""
+        """Return the kernels between new points and the part's samples, or raise `KernelError` if they do not fit."""
+        return self.crosses(self, X_new if isinstance(X_new, GramFiles) else numbers(X_new, "The array of new points"))
 
 
 class Bank(Protocol):
@@ -155,14 +172,11 @@ class Bank(Protocol):
     n_samples: int
     nbytes: int  # memory the kernels take
     backend: str  # how they are stored, for people
+    access: Access
+    names: Sequence[str]
 
-    @property
-    def access(self) -> Access: ...
-
-    @property
-    def names(self) -> Sequence[str]: ...
-
-    def __len__(self) -> int: ...
+    def __len__(self) -> int:
+        return len(self.names)
 
     def combine(self, weights: Array, out: Array | None = None) -> Array:
         """Return ``K_d``, (n, n) in C order, written into `out` if given."""
@@ -173,20 +187,28 @@ class Bank(Protocol):
     def slopes(self, weights: Array, signed: Array, kernel: Array | None = None) -> Array:
         """Return the gradient in d of ``J = max_beta D_loss(beta) - 1/2 beta'K_d beta`` at its maximiser, (m,).
 
-        `weights` (m,); `signed` (n,): the maximiser beta; `kernel` (n, n): ``K_d``, where the caller has it.
+        `weights` (m,); `signed` (n,): the maximiser beta; `kernel` (n, n): ``K_d``, where the caller has it. Where
+        kernels are added it is ``-1/2 beta'K_k beta`` for every k, the same at all weights.
         """
+        return -0.5 * self.quad(signed)
 
     def quad(self, v: Array) -> Array:
         """Return ``v'K_k v`` for every kernel, (m,)."""
+        raise UnsupportedProblem(NO_TERMS)
 
     def products(self, v: Array, which: Indices) -> Array:
         """Return ``K_k v`` for the kernels k in `which`, (len(which), n)."""
+        raise UnsupportedProblem(NO_TERMS)
 
     def part(self, which: Indices | None = None, samples: Indices | None = None) -> Part:
         """Return the kernels `which` between any point and `samples`; all by default."""
 
     def cross(self, X_new: ArrayLike) -> Cross:
-        """Return the kernels between new points and the bank's samples."""
+        """Return the kernels between new points (n_new, d) and the bank's samples.
+
+        Gram matrices and distances that were given take those of new points, (m, n_new, n).
+        """
+        return self.part().cross(in_order(X_new, self))
 
 
 class RowKernel(Protocol):
@@ -292,8 +314,6 @@ class Miniature(Protocol):
 @runtime_checkable
 class Movable(Part, Protocol):
     """Extra abilities of a part whose kernels are added and can be had between any points."""
-
-    which: Indices  # the kernels' places in the bank
 
     def at(self, points: Array | None) -> Part:
         """Return the kernels between any point and `points`, or all samples where kernel values were given."""

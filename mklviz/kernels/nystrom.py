@@ -37,7 +37,7 @@ from mklviz.kernels.evaluation.checks import (
 )
 from mklviz.kernels.evaluation.nystrom import CHOICES, Accuracy, FeatureMaps, NystromBuilder, check_landmarks
 from mklviz.kernels.families import Gaussian, KernelFamily
-from mklviz.kernels.interface import Access, Cross, Kind, check_columns, column_names, in_order, numbers, of_table
+from mklviz.kernels.interface import Access, Bank, Cross, Kind, Part, check_columns, column_names, of_table
 from mklviz.kernels.storage.cluster import ClusterFactors, blocks_of, client_for
 from mklviz.kernels.storage.disk import Folder, check_room, dask_table, is_dask, mapped_points, on_disk
 from mklviz.kernels.storage.passes import (
@@ -88,7 +88,7 @@ class Nystrom:
         check_landmarks(self.landmarks, self.choice)
 
 
-class NystromBank:
+class NystromBank(Bank):
     """m approximate kernels on the same n samples; build one with `build`.
 
     Attributes
@@ -141,9 +141,6 @@ class NystromBank:
         ranks = f"{many:,}" if few == many else f"{few:,} to {many:,}"
         where = f", {in_words(factors.nbytes)} on {'a Dask cluster' if there else 'disk'}" if away else ""
         self.backend = f"{len(self):,} approximated by Nyström with {ranks} columns each{where}"
-
-    def __len__(self) -> int:
-        return len(self.kernels)
 
     def __repr__(self) -> str:
         return f"NystromBank({len(self)} kernels, {self.n_samples} samples, {self.nbytes / 2**20:.1f} MB)"
@@ -339,11 +336,6 @@ class NystromBank:
         return np.max([*each(self._rows, partial(_largest_of, self.maps.starts[:-1]))], axis=0)
 
     @spending("gradient")
-    def slopes(self, weights: Array, signed: Array, kernel: Array | None = None) -> Array:
-        """Return the gradient of J in d, ``-1/2 beta'K_k beta`` for every k, (m,): the same at all weights."""
-        return -0.5 * self.quad(signed)
-
-    @spending("gradient")
     def products(self, v: Array, which: Indices) -> Array:
         """Return ``K_k v`` for the kernels k in `which`, (len(which), n)."""
         starts = self.maps.starts.astype(np.int64)
@@ -369,68 +361,14 @@ class NystromBank:
         which = np.arange(len(self)) if which is None else which
         return NystromPart(self.maps, self._rows, which, samples, (len(self), self.n_samples))
 
-    def cross(self, X_new: ArrayLike) -> NystromCross:
-        """Return the kernels between new points (n_new, d) and the bank's samples."""
-        return self.part().cross(in_order(X_new, self))
-
-
-@dataclass(frozen=True)
-class NystromPart:
-    """Some approximate kernels between any point and some samples, which are known by their coordinates alone."""
-
-    maps: FeatureMaps
-    rows: Factors  # (n, R): coordinates of samples; the part uses those in `samples`, or all where that is None
-    which: Indices  # the kernels' places in the bank
-    samples: Indices | None
-    bank_shape: tuple[int, int]  # number of kernels and of samples of the bank
-
-    def __len__(self) -> int:
-        return len(self.rows) if self.samples is None else len(self.samples)
-
-    def cross(self, X_new: ArrayLike) -> NystromCross:
-        """Return the kernels between new points (n_new, d) and the part's samples."""
-        return NystromCross(self, numbers(X_new, "The array of new points"))
-
-    def at(self, points: Array | None) -> NystromPart:
-        """Return these kernels between any point and others than the bank's samples."""
-        new = np.empty((0, self.maps.n_features)) if points is None else points
-        check_columns(new, self.maps.n_features)
-        rows = np.empty((len(new), self.maps.width))
-        self.maps.write(new, rows, np.ones(self.bank_shape[0]))
-        return NystromPart(self.maps, rows, self.which, None, self.bank_shape)
-
-    def spread(self, weights: Array) -> Array:
-        """Return weights (len(which),) of the part's kernels as weights (m,) of all."""
-        every = np.zeros(self.bank_shape[0])
-        every[self.which] = weights
-        return every
-
-    def project(self, signed: Array) -> Array:
-        """Return ``Z'signed`` for the part's samples, (R,)."""
-        v = np.ascontiguousarray(signed, dtype=np.float64)
-        if self.samples is not None:
-            v = np.zeros(len(self.rows))
-            v[self.samples] = signed
-        return projections(self.rows, v)
-
-    def merged(self, signed: Array) -> tuple[NystromPart, Array]:
-        """Return a part of one sample per column of `signed`, and its dual variables, that make the same function.
-
-        ``sum_i beta_i K_d(x, x_i) = z(x)'diag(w) Z'beta``: one point with the coordinates Z'beta stands for all.
-        """
-        columns = signed.reshape(len(signed), -1)
-        rows = np.stack([self.project(column) for column in columns.T])
-        duals = np.ones(1) if signed.ndim == 1 else np.eye(len(rows))
-        return NystromPart(self.maps, rows, self.which, None, self.bank_shape), duals
-
 
 class NystromCross(Cross):
     """Approximate kernels between new points and samples of a bank."""
 
-    def __init__(self, part: NystromPart, new: Array) -> None:
-        super().__init__(new)
-        self.part = part
-        check_columns(new, part.maps.n_features)
+    part: NystromPart
+
+    def _check(self) -> None:
+        check_columns(self.new, self.part.maps.n_features)
 
     def combine(self, weights: Array, start: int = 0, stop: int | None = None) -> Array:
         """Return ``sum_k weights_k K_k(new, samples)`` for the new points from `start` to `stop`, all by default."""
@@ -462,6 +400,47 @@ class NystromCross(Cross):
         maps.write(self.new[start:stop], out, weights, first=start)
         out *= np.repeat(weights, np.diff(maps.starts))
         return out
+
+
+@dataclass(frozen=True)
+class NystromPart(Part):
+    """Some approximate kernels between any point and some samples, which are known by their coordinates alone."""
+
+    crosses = NystromCross
+    maps: FeatureMaps
+    rows: Factors  # (n, R): coordinates of samples; the part uses those in `samples`, or all where that is None
+    which: Indices  # the kernels' places in the bank
+    samples: Indices | None
+    bank_shape: tuple[int, int]  # number of kernels and of samples of the bank
+
+    def __len__(self) -> int:
+        return len(self.rows) if self.samples is None else len(self.samples)
+
+    def at(self, points: Array | None) -> NystromPart:
+        """Return these kernels between any point and others than the bank's samples."""
+        new = np.empty((0, self.maps.n_features)) if points is None else points
+        check_columns(new, self.maps.n_features)
+        rows = np.empty((len(new), self.maps.width))
+        self.maps.write(new, rows, np.ones(self.bank_shape[0]))
+        return NystromPart(self.maps, rows, self.which, None, self.bank_shape)
+
+    def project(self, signed: Array) -> Array:
+        """Return ``Z'signed`` for the part's samples, (R,)."""
+        v = np.ascontiguousarray(signed, dtype=np.float64)
+        if self.samples is not None:
+            v = np.zeros(len(self.rows))
+            v[self.samples] = signed
+        return projections(self.rows, v)
+
+    def merged(self, signed: Array) -> tuple[NystromPart, Array]:
+        """Return a part of one sample per column of `signed`, and its dual variables, that make the same function.
+
+        ``sum_i beta_i K_d(x, x_i) = z(x)'diag(w) Z'beta``: one point with the coordinates Z'beta stands for all.
+        """
+        columns = signed.reshape(len(signed), -1)
+        rows = np.stack([self.project(column) for column in columns.T])
+        duals = np.ones(1) if signed.ndim == 1 else np.eye(len(rows))
+        return NystromPart(self.maps, rows, self.which, None, self.bank_shape), duals
 
 
 def _compensated(columns: slice, rows: Factors, v: Array) -> tuple[Array, Array]:
