@@ -43,9 +43,9 @@ from mklviz.kernels.storage.repeated import RepeatedBlock
 from mklviz.kernels.storage.rows import (
     CACHE_MB,
     ComputedBlock,
-    ComputedRows,
     FactorRows,
     SumRows,
+    Term,
     by_rows,
     check_cache,
     refuse_matrix,
@@ -424,10 +424,10 @@ class KernelBank(Bank):
 
     def kernel(self, weights: Array) -> SumRows:
         """Return K_d by rows; see `RowKernel`."""
-        parts: list[ComputedRows | FactorRows] = []
+        parts: list[Term | FactorRows] = []
         for index, block in self._blocks:
             if isinstance(block, ComputedBlock):
-                parts.append(block.rows(weights[index]))
+                parts += block.weighted(weights[index])
             elif isinstance(block, (FactoredBlock, RepeatedBlock)):
                 parts.append(FactorRows(block.factor(weights[index])))
         return SumRows(parts, self.n_samples, self._cache_bytes)

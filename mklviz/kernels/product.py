@@ -38,7 +38,7 @@ from mklviz.kernels.evaluation.distances import (
 )
 from mklviz.kernels.interface import Bank, Kind, column_names, numbers, of_table
 from mklviz.kernels.storage.packed import PackedBlock
-from mklviz.kernels.storage.rows import CACHE_MB, ComputedRows, SumRows, by_rows, check_cache, refuse_matrix
+from mklviz.kernels.storage.rows import CACHE_MB, SumRows, by_rows, check_cache, refuse_matrix
 from mklviz.kernels.storage.triangles import packed_length
 from mklviz.quoting import fact_table
 from mklviz.typing import Array, Indices
@@ -198,7 +198,7 @@ class ProductBank(Bank):
     def kernel(self, weights: Array) -> SumRows:
         """Return K_d by rows, one Gaussian of scaled features; see `RowKernel`."""
         assert isinstance(self._distances, FeatureDistances)
-        return SumRows([ComputedRows([self._distances.gaussian(weights)])], self.n_samples, self._cache_bytes)
+        return SumRows([self._distances.gaussian(weights)], self.n_samples, self._cache_bytes)
 
     @spending("gradient")
     def slopes(self, weights: Array, signed: Array, kernel: Array | None = None) -> Array:

@@ -20,7 +20,7 @@ from mklviz.kernels.storage.packed import PackedBlock, check_single, pack_scaled
 from mklviz.kernels.storage.repeated import RepeatedBlock
 from mklviz.kernels.storage.rows import ComputedBlock, Term, by_rows
 from mklviz.kernels.storage.streamed import StreamedGaussians
-from mklviz.kernels.storage.triangles import Entries, packed_length, rescale
+from mklviz.kernels.storage.triangles import Entries, packed_length
 from mklviz.typing import Array, Indices
 
 Progress = Callable[[float], None]
@@ -159,7 +159,7 @@ class Builder:
                 triangle: Entries = np.empty(len(base), dtype=self.entries)
                 if self.entries is np.float32:
                     check_single(diagonal * scale**2, name)
-                rescale(family.profile(base, value), scale, triangle)
+                pack_scaled(family.profile(base, value), scale, triangle)
                 self.packed[0].append(k)
                 self.packed[1].append(triangle)
                 self.size += triangle.nbytes

@@ -42,11 +42,14 @@ def check_single(diagonal: Array, name: str) -> None:
         )
 
 
-def pack_scaled(matrix: Entries, scale: Array, out: Entries) -> None:
-    """Write the lower triangle of ``scale_i scale_j matrix_ij`` into `out`, rounded where `out` is less precise."""
-    view = np.ascontiguousarray(matrix).view()
+def pack_scaled(entries: Entries, scale: Array, out: Entries) -> None:
+    """Write the lower triangle of ``scale_i scale_j K_ij`` into `out`, rounded where `out` is less precise.
+
+    `entries`: K (n, n), or its triangle, packed already.
+    """
+    view = np.ascontiguousarray(entries).reshape(-1)
     view.setflags(write=False)  # one compiled version serves arrays that may be written and others
-    pack(view, scale, out)
+    pack(view, len(scale) if entries.ndim == 2 else 0, scale, out)
 
 
 class PackedBlock:
