@@ -75,7 +75,7 @@ def _svm(n: int = 24) -> None:
     draw = np.random.default_rng(0)
     X, y = draw.normal(size=(n, 2)), np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
     X[:, 0] += y
-    InnerSvm(y, 10.0).solve(X @ X.T + np.eye(n), 1e-3)
+    InnerSvm.of_labels(y, 10.0).solve(X @ X.T + np.eye(n), 1e-3)
 
 
 def _posed(n: int = 8) -> tuple[Array, Array]:

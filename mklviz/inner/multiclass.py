@@ -23,7 +23,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from mklviz.compiled import njit
 from mklviz.context import checkpoint
-from mklviz.errors import KernelError
+from mklviz.inner.interface import Inner, refuse_not_finite
 from mklviz.inner.svm import BoxInner
 from mklviz.problem import Hinge, MulticlassHinge, OneAgainstAllHinge
 from mklviz.problem.losses import labels_of
@@ -201,17 +201,16 @@ MOST_STEPS = 10_000_000  # on single samples, as many as the inner SVM takes
 REFRESHES = 3  # times the slopes may be computed anew where tiny tolerances meet rounding
 
 
-class MulticlassInner:
-    """The multiclass hinge loss; see `mklviz.inner.choice.Inner`."""
+class MulticlassInner(Inner):
+    """The multiclass hinge loss."""
 
     def __init__(self, loss: MulticlassHinge, y: Array) -> None:
+        super().__init__(loss, y)
         n, c = loss.dual_shape(y)
         self._C, self._labels = np.full(n, loss.cost), labels_of(y).astype(np.int64)
         self._own = np.zeros((c, n))
         self._own[self._labels, np.arange(n)] = 1.0
         self._B, self._G = np.zeros((c, n)), self._own.copy()
-        self.signed, self.scores = np.zeros((n, c)), np.zeros((n, c))
-        self.value, self.violation = 0.0, np.inf
 
     def set_dual(self, signed: Array) -> None:
         """Start the next warm solve from the feasible point nearest to `signed` (n, c)."""
@@ -219,8 +218,7 @@ class MulticlassInner:
 
     def solve(self, K: Array, tol: float, warm: bool) -> None:
         """Solve to a violation of `tol`, as in `Inner.solve`."""
-        if not np.isfinite(K.sum()):
-            raise KernelError("The kernel holds values that are nan or too large; look for them in the data.")
+        refuse_not_finite(K.sum())
         if not warm:
             self._B = np.zeros_like(self._B)
         diagonal = np.maximum(np.diag(K), max(FLAT * float(np.diag(K).max()), TINY))
@@ -352,16 +350,15 @@ def _free_variables(up: Array, B: Array) -> Free:
     return samples, classes, partner[samples]
 
 
-class OneAgainstAllInner:
-    """One machine per class; see `mklviz.inner.choice.Inner`."""
+class OneAgainstAllInner(Inner):
+    """One machine per class."""
 
     def __init__(self, loss: OneAgainstAllHinge, y: Array, machine: Callable[[Hinge, Array], Any] = BoxInner) -> None:
-        n, c = loss.dual_shape(y)
+        super().__init__(loss, y)
+        c = self.signed.shape[1]
         self._machines = [
             machine(loss.machine, signs) for signs in np.where(labels_of(y) == np.arange(c)[:, None], 1.0, -1.0)
         ]
-        self.signed, self.scores = np.zeros((n, c)), np.zeros((n, c))
-        self.value, self.violation = 0.0, np.inf
 
     def set_dual(self, signed: Array) -> None:
         """Start the next warm solve from the columns of `signed` (n, c)."""
