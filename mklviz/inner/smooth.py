@@ -16,6 +16,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -129,20 +130,11 @@ class NewtonInner(Inner):
         self._end(x, tol)
 
     def _begin(self, warm: bool) -> tuple[Array, Array, float]:
-        """Return x, f and the objective to begin with: those of the last beta where that is better than zero.
-
-        Where K has grown a lot the last beta is so much too large that Newton's method may not find back.
-        """
-        zero, none = self._placed(np.zeros_like(self._y)), np.zeros_like(self._y)
-        least = self._objective(zero, none)
-        if warm:
-            x = self._placed(self._start)
-            f = self._image(x)
-            refuse_not_finite(f)
-            value = self._objective(x, f)
-            if value <= least:
-                return x, f, value
-        return zero, none, least
+        """Return x, f and the objective to begin with: at the last beta, or at zero."""
+        x = self._placed(self._start if warm else np.zeros_like(self._y))
+        f = self._image(x) if warm else np.zeros_like(self._y)
+        refuse_not_finite(f)
+        return x, f, self._objective(x, f)
 
     def _dual_objective(self, signed: Array, scores: Array) -> float:
         dual = self._loss.dual_from_signed(signed, self._y)
@@ -196,6 +188,12 @@ class LogisticInner(NewtonInner):
 
     def _take(self, K: Array) -> None:
         self._K = K
+
+    def _begin(self, warm: bool) -> tuple[Array, Array, float]:
+        """Begin at zero where that is better: where K has grown a lot the last beta is so much too large that Newton's
+        method may not find back.
+        """
+        return min(super()._begin(warm), super()._begin(False), key=itemgetter(2))
 
     def _placed(self, signed: Array) -> Array:
         return signed
