@@ -16,7 +16,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklviz.compiled import njit
 from mklviz.context.blas import one_blas_thread
 from mklviz.context.cancelling import checkpoint
 from mklviz.errors import KernelError
@@ -161,28 +160,6 @@ class Grams:
     def notes(self) -> list[str]:
         """The remarks, and what was done to the matrices."""
         return [*dict.fromkeys(self.remarks), *self.mended.notes()]
-
-
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
-def _largest(row: Entries) -> float:
-    most = 0.0
-    for j in range(row.shape[0]):
-        most = max(most, abs(row[j]))
-    return most
-
-
-@njit(cache=True, nogil=True, fastmath={"nsz", "contract", "reassoc"})
-def _survey(matrix: Entries, v: Array, first: int, last: int, forward: Array, backward: Array) -> float:
-    """Add what the rows first to last bring to K v and K'v, and return the size of their largest entry."""
-    largest = 0.0
-    for i in range(first, last):
-        row, vi, total = matrix[i], v[i], 0.0
-        for j in range(row.shape[0]):
-            total += row[j] * v[j]
-            backward[j] += row[j] * vi
-        forward[i] = total
-        largest = max(largest, _largest(row))
-    return largest
 
 
 def check_precision(precision: str) -> None:
@@ -398,10 +375,14 @@ def _surveyed(matrix: Entries, what: str) -> tuple[float, Array]:
     rng = np.random.default_rng(n)
     v = rng.uniform(1.0, 2.0, n) * rng.choice([-1.0, 1.0], n)  # an entry of nearly zero would hide what it meets
     forward, backward, size = np.zeros(n), np.zeros(n), 0.0
-    rows = max(PIECE // n, 1)
-    for first in range(0, n, rows):
-        checkpoint()
-        size = max(size, _survey(matrix, v, first, min(first + rows, n), forward, backward))
+    rows = max(BAND // n, 1)
+    with np.errstate(over="ignore", invalid="ignore"):  # entries that are not finite
+        for first in range(0, n, rows):
+            checkpoint()
+            band = matrix[first : first + rows]
+            forward[first : first + rows] = band @ v
+            backward += v[first : first + rows] @ band
+            size = max(size, float(band.max()), -float(band.min()))
     if not np.isfinite(forward).all():
         _name_infinite(matrix, what, int(np.flatnonzero(~np.isfinite(forward))[0]))
     return size, np.abs(forward - backward)
