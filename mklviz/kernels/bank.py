@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mklviz.context import spending
 from mklviz.context.blas import one_blas_thread
-from mklviz.context.cancelling import spending
 from mklviz.datasets import GramFiles
 from mklviz.errors import KernelError
 from mklviz.kernels.evaluation.builder import Block, Builder, Progress, family_sizes, plan

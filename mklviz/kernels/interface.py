@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeGuard, TypeVar, runtime
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklviz.context.cancelling import checkpoint
+from mklviz.context import checkpoint
 from mklviz.datasets import GramFiles
 from mklviz.errors import BankTooLarge, KernelError, UnsupportedProblem
 from mklviz.limits import LIMITS

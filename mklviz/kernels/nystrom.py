@@ -21,8 +21,8 @@ from itertools import chain
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mklviz.context import spending
 from mklviz.context.blas import one_blas_thread
-from mklviz.context.cancelling import spending
 from mklviz.context.memory import in_words
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels.evaluation.builder import Progress

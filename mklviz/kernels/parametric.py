@@ -17,7 +17,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklviz.context.cancelling import checkpoint, in_pieces, spending
+from mklviz.context import checkpoint, in_pieces, spending
 from mklviz.errors import KernelError
 from mklviz.kernels.evaluation.checks import MEMORY_LIMIT, feature_labels, own_points, refuse_if_too_large
 from mklviz.kernels.interface import Access, Bank, Cross, Kind, Part, check_columns, column_names, of_table

@@ -17,7 +17,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklviz.context.cancelling import spending
+from mklviz.context import spending
 from mklviz.errors import KernelError
 from mklviz.kernels.evaluation.checks import (
     MEMORY_LIMIT,

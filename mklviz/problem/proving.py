@@ -6,7 +6,7 @@ No s_k may come out too small: D would come out too high, with a price per unit 
 scaled until s_k <= 2 price. An s_k cancels where beta is large and nearly orthogonal to the range of K_k. So:
 
 1. Each s_k is known to an error e_k, from norms at hand. As long as D(s + e) is no more below D(s) than the share
-   of D that `mklviz.context.cancelling` leaves to rounding, all is well, and D(s) is returned as it is.
+   of D that `mklviz.context` leaves to rounding, all is well, and D(s) is returned as it is.
 2. Otherwise the s_k that matter, those of largest s_k + e_k, are computed anew with compensated products.
 3. Entries of a stored kernel are known to eps of their size. Where s_k is below u_k = eps |beta|'|K_k||beta|, or
    negative, the rounding of the kernel itself decides about it: |s_k| + u_k takes its place.

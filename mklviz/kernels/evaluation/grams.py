@@ -16,8 +16,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mklviz.context import checkpoint
 from mklviz.context.blas import one_blas_thread
-from mklviz.context.cancelling import checkpoint
 from mklviz.errors import KernelError
 from mklviz.kernels.evaluation.checks import checked_weights, refuse_if_too_large, sample_scales
 from mklviz.kernels.evaluation.specs import MOST_REPAIRED, ROUNDING, Mended, Repair, check_repair, indefinite

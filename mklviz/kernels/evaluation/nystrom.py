@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, lapack, solve_triangular
 
-from mklviz.context.cancelling import checkpoint, interruptible
+from mklviz.context import checkpoint, interruptible
 from mklviz.errors import KernelError
 from mklviz.kernels.evaluation.builder import Progress
 from mklviz.kernels.evaluation.checks import sample_scales

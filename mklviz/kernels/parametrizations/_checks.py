@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mklviz.context.cancelling import checkpoint
+from mklviz.context import checkpoint
 from mklviz.errors import KernelError
 from mklviz.kernels.evaluation.checks import check_symmetric
 from mklviz.kernels.parametrizations._kernel import ParametricKernel, asked_forms, asked_values, names_of, shown

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from mklviz.context.cancelling import checkpoint, in_pieces
+from mklviz.context import checkpoint, in_pieces
 from mklviz.errors import KernelError
 from mklviz.kernels.storage.triangles import (
     TOGETHER,

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklviz.compiled import njit
-from mklviz.context.cancelling import checkpoint, spending
+from mklviz.context import checkpoint, spending
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels.families import KernelFamily
 from mklviz.kernels.storage.triangles import Entries, dots, inner, products

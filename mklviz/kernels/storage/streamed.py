@@ -22,7 +22,7 @@ from math import fsum
 
 import numpy as np
 
-from mklviz.context.cancelling import checkpoint, in_pieces
+from mklviz.context import checkpoint, in_pieces
 from mklviz.kernels.storage.gaussian_sums import CHUNK, ROWS, SMALL, differences, pairs, scatter, sum_forms, sum_kernels
 from mklviz.kernels.storage.triangles import dots, products, sums_at
 from mklviz.typing import Array, Indices, Integers
