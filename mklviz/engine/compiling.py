@@ -33,7 +33,7 @@ from mklviz.inner.matrix_game import MatrixGame
 from mklviz.inner.svm import InnerSvm
 from mklviz.inner.svm_steps import newton_step, pair_steps
 from mklviz.kernels import Gaussian, KernelBank, LearnedPolynomial, NystromBank, ParametricBank, ProductBank, paper_bank
-from mklviz.kernels.interface import Access, Miniature
+from mklviz.kernels.interface import Access
 from mklviz.problem import (
     BlockL1,
     GroupSquaredPlusL1,
@@ -318,8 +318,6 @@ def kind(problem: Problem) -> tuple[object, ...]:
 
 def miniatures(problem: Problem) -> list[Problem]:
     """Return problems of 40 points and of the kind of `problem`, none for a bank that has no miniatures."""
-    if not isinstance(problem.bank, Miniature):
-        return []
     data = load_dataset("two_moons", n=40)
     y = np.maximum(data.y, 0.0) if problem.loss.multiclass else data.y
     weights = None if problem.sample_weight is None else np.resize([1.0, 2.0], len(y))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, Literal, Protocol, TypeGuard, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -153,6 +154,13 @@ class Part(Protocol):
         every[self.which] = weights
         return every
 
+    def merged(self, signed: Array) -> tuple[Part, Array]:
+        """Return a part with dual variables that make the same function: of one sample per column, where one will do.
+
+        `signed`: (len(samples),) or (len(samples), c).
+        """
+        return self, signed
+
     def cross(self, X_new: ArrayLike) -> Cross:
         """Return the kernels between new points and the part's samples, or raise `KernelError` if they do not fit."""
         return self.crosses(self, X_new if isinstance(X_new, GramFiles) else numbers(X_new, "The array of new points"))
@@ -210,6 +218,40 @@ class Bank(Protocol):
         """
         return self.part().cross(in_order(X_new, self))
 
+    # what a bank may be able to do besides
+
+    def quad_error(self, v: Array, quad: Array) -> Array:
+        """Return how far `quad` (m,) may be from ``v'K_k v`` by rounding, at most, as far as the bank knows."""
+        return np.zeros_like(quad)
+
+    def quad_compensated(self, v: Array, which: Indices) -> tuple[Array, Array]:
+        """Return ``v'K_k v`` as if computed with twice the digits, and ``|v|'|K_k||v|``, for the kernels in `which`.
+
+        The latter is 0 for kernels given by factors, whose forms are sums of squares. Elsewhere it is `quad`.
+        """
+        return self.quad(v)[which], np.zeros(len(which))
+
+    @property
+    def rounding_pays(self) -> bool:
+        """Whether `combine_rounded` and `apply` take less than `combine`."""
+        return False
+
+    def combine_rounded(self, weights: Array, out: Array | None = None) -> Array:
+        """Return ``K_d`` like `combine`, its entries right to about 1e-6; `apply` stays exact."""
+        return self.combine(weights, out)
+
+    def error(self, weights: Array) -> tuple[float, float]:
+        """Return the relative trace error of the worst kernel with weight, and of K_d; nan where kernels are exact."""
+        return math.nan, math.nan
+
+    def words(self, weights: Array | None = None, whose: str = "") -> str:
+        """Say what is approximate, and how exact, also by a solver's weights (m,) if given; "" where all is exact."""
+        return ""
+
+    def miniatures(self, X: Array) -> Sequence[Bank]:
+        """Return banks on the points X (n, d) that together need the same compiled functions."""
+        return []
+
 
 class RowKernel(Protocol):
     """K_d by rows, none of which is kept longer than it is needed."""
@@ -241,61 +283,6 @@ class FactorBank(Bank, Protocol):
 
 
 @runtime_checkable
-class Approximate(Protocol):
-    """Extra abilities of a bank whose kernels approximate others."""
-
-    def error(self, weights: Array) -> tuple[float, float]:
-        """Return the relative trace error of the worst kernel with weight, and that of K_d itself."""
-
-    def words(self, weights: Array | None = None, whose: str = "") -> str:
-        """Say what is exact and what approximate, and how exact, also by the weights (m,) of a solver if given."""
-
-    def narrowed(self) -> Bank:
-        """Return the same bank in single precision."""
-
-
-@runtime_checkable
-class Rounding(Protocol):
-    """Extra abilities of a bank that forms K_d faster in single precision.
-
-    `rounding_pays`: whether that is worth it at the bank's size.
-    """
-
-    @property
-    def rounding_pays(self) -> bool: ...
-
-    def combine_rounded(self, weights: Array, out: Array | None = None) -> Array:
-        """Return ``K_d`` like `Bank.combine`, its entries right to about 1e-6; `Bank.apply` stays exact."""
-
-
-@runtime_checkable
-class Compensating(Protocol):
-    """Extra abilities of a bank that can bound the rounding of its forms, and avoid it."""
-
-    def quad_error(self, v: Array, quad: Array) -> Array:
-        """Return how far `quad` (m,) may be from ``v'K_k v`` by rounding, at most."""
-
-    def quad_compensated(self, v: Array, which: Indices) -> tuple[Array, Array]:
-        """Return ``v'K_k v`` as if computed with twice the digits, and ``|v|'|K_k||v|``, for the kernels in `which`.
-
-        The latter is 0 for kernels given by factors, whose forms are sums of squares.
-        """
-
-
-# asked at every step: of a type Python remembers the answer, of an object it looks for each method anew
-
-
-def approximates(bank: object) -> TypeGuard[Approximate]:
-    """Return whether a bank is `Approximate`."""
-    return issubclass(type(bank), Approximate)
-
-
-def compensates(bank: object) -> TypeGuard[Compensating]:
-    """Return whether a bank is `Compensating`."""
-    return issubclass(type(bank), Compensating)
-
-
-@runtime_checkable
 class Divisible(Protocol):
     """Extra abilities of a bank that can be restricted to some of its samples, with the same scaling."""
 
@@ -304,24 +291,8 @@ class Divisible(Protocol):
 
 
 @runtime_checkable
-class Miniature(Protocol):
-    """Extra abilities of a bank whose compiled functions small banks of its kind can load."""
-
-    def miniatures(self, X: Array) -> Sequence[Bank]:
-        """Return banks on the points X (n, d) that together need the same compiled functions."""
-
-
-@runtime_checkable
 class Movable(Part, Protocol):
     """Extra abilities of a part whose kernels are added and can be had between any points."""
 
     def at(self, points: Array | None) -> Part:
         """Return the kernels between any point and `points`, or all samples where kernel values were given."""
-
-
-@runtime_checkable
-class Merging(Protocol):
-    """Extra abilities of a part whose samples one sample can replace."""
-
-    def merged(self, signed: Array) -> tuple[Part, Array]:
-        """Return a part of one sample per column of `signed`, and its dual variables, that make the same function."""
