@@ -35,7 +35,7 @@ from mklviz.kernels.evaluation.checks import (
     read_families,
     refuse_if_too_large,
 )
-from mklviz.kernels.evaluation.nystrom import CHOICES, Accuracy, FeatureMaps, NystromBuilder, check_landmarks
+from mklviz.kernels.evaluation.nystrom import CHOICES, Accuracy, FeatureMaps, NystromBuilder
 from mklviz.kernels.families import Gaussian, KernelFamily
 from mklviz.kernels.interface import Access, Bank, Cross, Kind, Part, check_columns, column_names, of_table
 from mklviz.kernels.storage.cluster import ClusterFactors, blocks_of, client_for
@@ -85,7 +85,12 @@ class Nystrom:
     choice: str = "kmeans++"
 
     def __post_init__(self) -> None:
-        check_landmarks(self.landmarks, self.choice)
+        if not is_whole(self.landmarks) or self.landmarks < 1:
+            raise KernelError(
+                f"landmarks must be a whole number of at least 1, such as 200, not {self.landmarks!r:.80}."
+            )
+        if self.choice not in CHOICES:
+            raise KernelError(f"Landmarks are chosen by {' or '.join(CHOICES)}, not by {self.choice!r:.80}.")
 
 
 class NystromBank(Bank):
@@ -264,7 +269,7 @@ class NystromBank(Bank):
         if away and client is None:
             check_room(size, what, folder)
         scaling = normalize, checked_weights(sample_weight, len(points))
-        builder = NystromBuilder(points, families, labels, *scaling, landmarks, choice, seed, max_bytes, progress)
+        builder = NystromBuilder(points, families, labels, *scaling, approximation, seed, max_bytes, progress)
         there = X if is_dask(X) else points
         built = builder.build(away, folder) if client is None else builder.build_there(client, there)
         return of_table(cls(builder.maps, *built, approximation), feature_names, column_names(named))
@@ -412,9 +417,6 @@ class NystromPart(Part):
     which: Indices  # the kernels' places in the bank
     samples: Indices | None
     bank_shape: tuple[int, int]  # number of kernels and of samples of the bank
-
-    def __len__(self) -> int:
-        return len(self.rows) if self.samples is None else len(self.samples)
 
     def at(self, points: Array | None) -> NystromPart:
         """Return these kernels between any point and others than the bank's samples."""

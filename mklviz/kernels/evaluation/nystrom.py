@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, lapack, solve_triangular
 
 from mklviz.context import checkpoint, interruptible
-from mklviz.errors import KernelError
 from mklviz.kernels.evaluation.builder import Progress
 from mklviz.kernels.evaluation.checks import sample_scales
 from mklviz.kernels.evaluation.specs import KernelSpec
@@ -21,6 +20,9 @@ from mklviz.kernels.storage.cluster import ClusterFactors
 from mklviz.kernels.storage.disk import ROWS, Folder, written
 from mklviz.kernels.storage.passes import Factors, added, chunk_length, each
 from mklviz.typing import Array, Indices
+
+if TYPE_CHECKING:
+    from mklviz.kernels.nystrom import Nystrom
 
 # Coordinates of points in which a kernel is an inner product: z(x) = L^-1 K(landmarks, x), with L L' = K(landmarks).
 #
@@ -50,14 +52,6 @@ CHOICES = {"kmeans++": "k-means++", "leverage": "leverage scores"}
 SAMPLE = 16_384  # points looked at, or SHARE times the landmarks if that is more
 SHARE = 20
 LLOYD_STEPS = 5
-
-
-def check_landmarks(landmarks: int, choice: str) -> None:
-    """Raise `KernelError` unless there can be so many landmarks, chosen in that way."""
-    if isinstance(landmarks, bool) or not isinstance(landmarks, (int, np.integer)) or landmarks < 1:
-        raise KernelError(f"landmarks must be a whole number of at least 1, such as 200, not {landmarks!r:.80}.")
-    if choice not in CHOICES:
-        raise KernelError(f"Landmarks are chosen by {' or '.join(CHOICES)}, not by {choice!r:.80}.")
 
 
 def sample(points: Array, columns: Sequence[int], landmarks: int, rng: np.random.Generator) -> Array:
@@ -153,9 +147,6 @@ class FeatureMaps:
     sizes: Array
     width: int
     n_features: int
-
-    def __len__(self) -> int:
-        return sum(len(subset.roots) for subset in self.subsets)
 
     @property
     def nbytes(self) -> int:
@@ -268,14 +259,13 @@ class NystromBuilder:
         feature_names: list[str],
         normalize: str,
         counts: Array | None,
-        landmarks: int,
-        choice: str,
+        approximation: Nystrom,
         seed: int,
         max_bytes: int,
         progress: Progress | None,
     ) -> None:
         self.points, self.normalize, self.counts, self.progress = points, normalize, counts, progress
-        self.landmarks, self.choice, self.max_bytes = landmarks, choice, max_bytes
+        self.landmarks, self.choice, self.max_bytes = approximation.landmarks, approximation.choice, max_bytes
         self.rng = np.random.default_rng(seed)
         wanted = [(family, *on) for family in families for on in family.subsets(points.shape[1], feature_names)]
         chosen: dict[tuple[int, ...], Array] = {}  # landmarks by distance serve every family on the same features
