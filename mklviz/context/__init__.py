@@ -59,6 +59,13 @@ def checkpoint() -> None:
     _CALLER.get().check()
 
 
+def slices(count: int, length: int) -> Iterator[slice]:
+    """Yield ranges of `length` below `count`, asking before each whether the work is still wanted."""
+    for start in range(0, count, length):
+        checkpoint()
+        yield slice(start, min(start + length, count))
+
+
 def report(doing: str, fraction: float) -> None:
     """Tell who waits what is being done, and which fraction of it is."""
     _CALLER.get().report(doing, fraction)

@@ -22,7 +22,7 @@ from typing import Any, cast
 import numpy as np
 import param
 
-from mklviz.context import checkpoint, spending
+from mklviz.context import checkpoint, slices, spending
 from mklviz.contract import End, Facts, Iterate
 from mklviz.errors import UnsupportedProblem
 from mklviz.inner.averaging import Proof, RecentDuals, SvmPoint, stretched
@@ -288,12 +288,10 @@ def dense_kernels(problem: Problem) -> Array:
     block = min(max(_ENTRIES // n**2, 1), _BLOCK, m)
     some = np.empty((block, n, n))
     unit = np.zeros(m)
-    for first in range(0, m, block):
-        checkpoint()
-        last = min(first + block, m)
-        for k in range(first, last):
+    for which in slices(m, block):
+        for k in range(which.start, which.stop):
             unit[k] = 1.0
-            problem.bank.combine(unit, out=some[k - first])
+            problem.bank.combine(unit, out=some[k - which.start])
             unit[k] = 0.0
-        out[:, :, first:last] = some[: last - first].transpose(1, 2, 0)
+        out[:, :, which] = some[: which.stop - which.start].transpose(1, 2, 0)
     return out

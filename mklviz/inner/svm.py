@@ -20,7 +20,7 @@ from typing import Self
 
 import numpy as np
 
-from mklviz.context import checkpoint
+from mklviz.context import checkpoint, slices
 from mklviz.errors import KernelError, ProblemError
 from mklviz.inner import svm_state as state
 from mklviz.inner import svm_steps as steps
@@ -186,12 +186,9 @@ class InnerSvm:
     def _refresh(self, K: Array) -> None:
         """Compute f = y - K b."""
         n, self._moved = self.y.size, 0.0
-        rows = max(self.chunk // n, 1)
         self._state[state.F] = self.y
-        for first in range(0, n, rows):
-            if first:
-                checkpoint()
-            state.gradient(K, self._state, first, min(first + rows, n))
+        for some in slices(n, max(self.chunk // n, 1)):
+            state.gradient(K, self._state, some.start, some.stop)
 
     def _climb(self, K: Array, S: Array, tol: float) -> None:
         """Bring the state S to a violation of `tol`, or as near as rounding allows."""
@@ -210,10 +207,8 @@ class InnerSvm:
     def _climb_compacted(self, K: Array, S: Array, keep: Integers, tol: float) -> None:
         """Climb on the points `keep` alone, a little further than asked, so that the full set then needs less."""
         small_K = np.empty((keep.size, keep.size))
-        rows = max(self.chunk // keep.size, 1)
-        for first in range(0, keep.size, rows):
-            state.gather(K, keep, small_K, first, min(first + rows, keep.size))
-            checkpoint()
+        for some in slices(keep.size, max(self.chunk // keep.size, 1)):
+            state.gather(K, keep, small_K, some.start, some.stop)
         small_S = np.ascontiguousarray(S[:, keep])
         self._climb(small_K, small_S, 0.5 * tol)
         state.expand(K, S, keep, small_S)

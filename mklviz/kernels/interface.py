@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklviz.context import checkpoint
+from mklviz.context import slices
 from mklviz.datasets import GramFiles
 from mklviz.errors import BankTooLarge, KernelError, UnsupportedProblem
 from mklviz.limits import LIMITS
@@ -50,11 +50,8 @@ class Cross(ABC):
     def apply(self, weights: Array, signed: Array) -> Array:
         """Return ``K_d(new, samples) signed``, like signed (n,) or (n, c), block by block of new points."""
         out = np.zeros((len(self), *signed.shape[1:]))
-        rows = max(1, self.block // max(1, len(signed)))
-        for start in range(0, len(self), rows):
-            checkpoint()
-            stop = min(start + rows, len(self))
-            out[start:stop] = self.combine(weights, start, stop) @ signed
+        for some in slices(len(self), max(1, self.block // max(1, len(signed)))):
+            out[some] = self.combine(weights, some.start, some.stop) @ signed
         return out
 
 

@@ -21,7 +21,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklviz.context import spending
+from mklviz.context import slices, spending
 from mklviz.context.blas import one_blas_thread
 from mklviz.context.memory import in_words
 from mklviz.errors import BankTooLarge, KernelError
@@ -387,9 +387,8 @@ class NystromCross(Cross):
         part, every = self.part, self.part.spread(weights)
         u = np.stack([part.project(column) for column in signed.reshape(len(signed), -1).T], axis=1)
         out = np.empty((len(self), u.shape[1]))
-        for start in range(0, len(self), BLOCK):
-            stop = min(start + BLOCK, len(self))
-            out[start:stop] = self._coordinates(every, start, stop) @ u
+        for some in slices(len(self), BLOCK):
+            out[some] = self._coordinates(every, some.start, some.stop) @ u
         return out.reshape(len(self), *signed.shape[1:])
 
     def features(self, weights: Array) -> Array:

@@ -17,13 +17,14 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklviz.context import checkpoint, in_pieces, spending
+from mklviz.context import in_pieces, spending
 from mklviz.errors import KernelError
 from mklviz.kernels.evaluation.checks import MEMORY_LIMIT, feature_labels, own_points, refuse_if_too_large
 from mklviz.kernels.interface import Access, Bank, Cross, Kind, Part, check_columns, column_names, of_table
 from mklviz.kernels.parametrizations import LearnedPolynomial, ParametricKernel, SumOfKernels
 from mklviz.kernels.parametrizations._checks import check_kernel, check_names
 from mklviz.kernels.parametrizations._kernel import asked_slopes, asked_values, shown
+from mklviz.kernels.storage.rows import tiles
 from mklviz.kernels.storage.triangles import mirror
 from mklviz.quoting import fact_table
 from mklviz.typing import Array, Indices
@@ -198,8 +199,7 @@ class ParametricCross(Cross):
         part, every = self.part, self.part.spread(weights)
         new = self.new[start : len(self) if stop is None else stop]
         out = np.empty((len(new), len(part.points)))
-        for some in _blocks(len(new), len(part.points)) if out.size else ():
-            checkpoint()
+        for some in tiles(len(new), len(part.points), TILE) if out.size else ():
             out[some] = _values(part.kernel, new[some], part.points, every)
         return out
 
@@ -254,16 +254,9 @@ def _times(kernel: ParametricKernel, left: Array, right: Array, weights: Array, 
     used = np.flatnonzero(columns.any(axis=1))
     right, columns = right[used], columns[used]
     out = np.zeros((len(left), columns.shape[1]))
-    for some in _blocks(len(left), len(used)) if len(used) else ():
-        checkpoint()
+    for some in tiles(len(left), len(used), TILE) if len(used) else ():
         out[some] = _values(kernel, left[some], right, weights) @ columns
     return out.reshape(len(left), *v.shape[1:])
-
-
-def _blocks(count: int, width: int) -> list[slice]:
-    """Return ranges of `count` rows so short that so many rows of `width` entries are one tile."""
-    step = max(TILE // max(width, 1), 1)
-    return [slice(start, min(start + step, count)) for start in range(0, count, step)]
 
 
 def _tiles(n: int) -> list[slice]:

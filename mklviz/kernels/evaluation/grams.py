@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklviz.context import checkpoint
+from mklviz.context import checkpoint, slices
 from mklviz.context.blas import one_blas_thread
 from mklviz.errors import KernelError
 from mklviz.kernels.evaluation.checks import checked_weights, refuse_if_too_large, sample_scales
@@ -85,7 +85,6 @@ class MappedBlock:
         for k, (entries, scale) in enumerate(zip(self._entries, self._scales, strict=True)):
             scaled = columns * scale
             for first, last in self._rows(PIECE):
-                checkpoint()
                 forms(entries[None, :], self.n, scaled, first, last, out[k : k + 1])
         return out
 
@@ -99,7 +98,6 @@ class MappedBlock:
         """Return ``v'K_k v`` and ``|v|'|K_k||v|``; see `mklviz.kernels.storage.triangles`."""
         out, (scaled, rest) = np.zeros(3), products(self._scales[k], v)
         for first, last in self._rows(PIECE // 8):
-            checkpoint()
             forms_of_triangle(self._entries[k], self.n, first, last, scaled, rest, out)
         return float(out[0] + out[1]), float(out[2])
 
@@ -108,7 +106,6 @@ class MappedBlock:
         for row, k in zip(out, which, strict=True):
             scaled = v * self._scales[k]
             for first, last in self._rows(PIECE):
-                checkpoint()
                 product(self._entries[k], self.n, scaled, first, last, row)
             row *= self._scales[k]
         return out
@@ -127,9 +124,10 @@ class MappedBlock:
         return PackedBlock.from_matrices([c[:, None] * part * c for part, c in zip(parts, scales, strict=True)])
 
     def _rows(self, entries: int) -> Iterator[tuple[int, int]]:
-        """Yield bands of rows whose lower triangle has about so many entries each."""
+        """Yield bands of rows whose lower triangle has about so many entries each, if they are still wanted."""
         first = 0
         while first < self.n:
+            checkpoint()
             last = max(first + 1, min(self.n, int((first * first + 2.0 * entries) ** 0.5)))
             yield first, last
             first = last
@@ -375,13 +373,11 @@ def _surveyed(matrix: Entries, what: str) -> tuple[float, Array]:
     rng = np.random.default_rng(n)
     v = rng.uniform(1.0, 2.0, n) * rng.choice([-1.0, 1.0], n)  # an entry of nearly zero would hide what it meets
     forward, backward, size = np.zeros(n), np.zeros(n), 0.0
-    rows = max(BAND // n, 1)
     with np.errstate(over="ignore", invalid="ignore"):  # entries that are not finite
-        for first in range(0, n, rows):
-            checkpoint()
-            band = matrix[first : first + rows]
-            forward[first : first + rows] = band @ v
-            backward += v[first : first + rows] @ band
+        for some in slices(n, max(BAND // n, 1)):
+            band = matrix[some]
+            forward[some] = band @ v
+            backward += v[some] @ band
             size = max(size, float(band.max()), -float(band.min()))
     if not np.isfinite(forward).all():
         _name_infinite(matrix, what, int(np.flatnonzero(~np.isfinite(forward))[0]))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, lapack, solve_triangular
 
-from mklviz.context import checkpoint, interruptible
+from mklviz.context import checkpoint, interruptible, slices
 from mklviz.kernels.evaluation.builder import Progress
 from mklviz.kernels.evaluation.checks import sample_scales
 from mklviz.kernels.evaluation.specs import KernelSpec
@@ -164,15 +164,13 @@ class FeatureMaps:
 
         The first point is called number `first` where one cannot be scaled.
         """
-        for start in range(0, len(new), CHUNK):
-            checkpoint()
-            stop = min(start + CHUNK, len(new))
-            for root, values, scale in self._values(new[start:stop], weights, first + start):
+        for some in slices(len(new), CHUNK):
+            for root, values, scale in self._values(new[some], weights, first + some.start):
                 solved = solve_triangular(root.lower, values.T, lower=True, check_finite=False, overwrite_b=True)
-                out[start:stop, root.columns] = solved.T * scale
+                out[some, root.columns] = solved.T * scale
             if weights is not None:
                 for k in np.flatnonzero(weights == 0.0):
-                    out[start:stop, self.starts[k] : self.starts[k + 1]] = 0.0
+                    out[some, self.starts[k] : self.starts[k + 1]] = 0.0
 
     def _values(self, new: Array, weights: Array | None, first: int) -> Iterator[tuple[Root, Array, float | Array]]:
         """Yield for each kernel its values between the points and its landmarks, and the scale of its coordinates."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from mklviz.context import checkpoint, in_pieces
+from mklviz.context import checkpoint, in_pieces, slices
 from mklviz.errors import KernelError
 from mklviz.kernels.storage.triangles import (
     TOGETHER,
@@ -122,10 +122,8 @@ class PackedBlock:
     def compensated(self, k: int, v: Array) -> tuple[float, float]:
         """Return ``v'K_k v`` and ``|v|'|K_k||v|``; see `mklviz.kernels.storage.triangles`."""
         out, rest = np.zeros(3), np.zeros(self.n)
-        step = max(PIECE // self.n // 8, 1)
-        for first in range(0, self.n, step):
-            checkpoint()
-            forms_of_triangle(self.packed[k], 0, first, min(first + step, self.n), v, rest, out)
+        for some in slices(self.n, max(PIECE // self.n // 8, 1)):
+            forms_of_triangle(self.packed[k], 0, some.start, some.stop, v, rest, out)
         return float(out[0] + out[1]), float(out[2])
 
     def products(self, which: Indices, v: Array) -> Array:
@@ -159,11 +157,8 @@ def _charges(v: Array) -> Array:
     """Return the packed triangle whose product with that of a symmetric K is ``sum_c v_c'K v_c``."""
     n = len(v)
     triangle = np.empty(packed_length(n))
-    rows = max(2**29 // n**2, 1)
-    for start in range(0, n, rows):
-        checkpoint()
-        stop = min(start + rows, n)
-        for i, row in enumerate(2.0 * (v[start:stop] @ v[:stop].T), start):
+    for some in slices(n, max(2**29 // n**2, 1)):
+        for i, row in enumerate(2.0 * (v[some] @ v[: some.stop].T), some.start):
             row[i] *= 0.5
             triangle[i * (i + 1) // 2 : (i + 1) * (i + 2) // 2] = row[: i + 1]
     return triangle

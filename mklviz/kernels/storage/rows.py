@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklviz.compiled import njit
-from mklviz.context import checkpoint, spending
+from mklviz.context import slices, spending
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels.families import KernelFamily
 from mklviz.kernels.storage.triangles import Entries, dots, inner, products
@@ -81,12 +81,9 @@ def _squared_distances(left: Entries, right: Entries, out: Entries) -> None:
                 f += 1
 
 
-def tiles(count: int, width: int) -> Iterator[slice]:
-    """Yield ranges of `count` rows so short that a tile of that many rows and `width` columns is small."""
-    step = max(TILE // max(width, 1), 1)
-    for start in range(0, count, step):
-        checkpoint()
-        yield slice(start, min(start + step, count))
+def tiles(count: int, width: int, entries: int = TILE) -> Iterator[slice]:
+    """Yield ranges of `count` rows so short that so many rows of `width` columns are one tile."""
+    return slices(count, max(entries // max(width, 1), 1))
 
 
 @dataclass(frozen=True)
