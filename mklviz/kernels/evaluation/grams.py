@@ -76,8 +76,8 @@ class MappedBlock:
                 four = group + group[-1:] * (TOGETHER - len(group))  # the last again, without weight
                 padded = np.zeros(TOGETHER)
                 padded[: len(group)] = weights[group]
-                entries, scales = [self._entries[k] for k in four], [self._scales[k] for k in four]
-                add_rows(*entries, *scales, padded, first, last, out)
+                entries, scales = tuple(self._entries[k] for k in four), tuple(self._scales[k] for k in four)
+                add_rows(entries, scales, padded, first, last, out)
 
     def quad(self, v: Array) -> Array:
         out = np.zeros(len(self._entries))

@@ -108,21 +108,10 @@ def add_packed(
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def add_rows(
-    k0: Entries,
-    k1: Entries,
-    k2: Entries,
-    k3: Entries,
-    c0: Array,
-    c1: Array,
-    c2: Array,
-    c3: Array,
-    weights: Array,
-    first: int,
-    last: int,
-    out: Array,
+    four: tuple[Entries, ...], scales: tuple[Array, ...], weights: Array, first: int, last: int, out: Array
 ) -> None:
     """Add the sum over a of ``weights[a] c_a[i] c_a[j] k_a[i n + j]`` to the lower triangle, rows first to last."""
-    n = out.shape[0]
+    n, (k0, k1, k2, k3), (c0, c1, c2, c3) = out.shape[0], four, scales
     for i in range(first, last):
         w0, w1, w2, w3 = weights[0] * c0[i], weights[1] * c1[i], weights[2] * c2[i], weights[3] * c3[i]
         begin, end = i * n, i * n + i + 1
