@@ -127,6 +127,21 @@ def check_columns(new: Array, width: int) -> None:
         raise KernelError(f"New points need {width} columns, but an array of shape {new.shape} was given.")
 
 
+def check_values(new: Array, what: str, whole: tuple[int, int], part: tuple[int, int]) -> bool:
+    """Return whether values for new points, (m, n_new, n), are those of the whole bank and not of a part, (m, n) each.
+
+    Raises `KernelError` unless they are of either; `what` was given for the samples.
+    """
+    shape = (new.shape[0], new.shape[2]) if new.ndim == 3 else None
+    if shape not in (whole, part):
+        only = "" if part == whole else f", or ({part[0]}, n_new, {part[1]}) for the part in use"
+        raise KernelError(
+            f"{what}: new points need an array of shape ({whole[0]}, n_new, {whole[1]}){only}, but {new.shape} was"
+            " given."
+        )
+    return shape == whole
+
+
 Access = Literal["matrix", "rows", "factors"]
 Kind = Literal["sum", "product", "parametric"]
 NO_TERMS = (

@@ -10,7 +10,7 @@ import numpy as np
 
 from mklviz.errors import KernelError
 from mklviz.kernels.evaluation.checks import sample_scales
-from mklviz.kernels.interface import Cross, Part, check_columns
+from mklviz.kernels.interface import Cross, Part, check_columns, check_values
 from mklviz.typing import Array, Indices
 
 if TYPE_CHECKING:
@@ -33,23 +33,16 @@ class CrossBank(Cross):
 
     def _check_values(self) -> bool:
         """Return whether kernel values were given for the whole bank, not for this part only."""
-        part, shape = self.part, self.new.shape
-        shape_of_bank = (shape[0], shape[2]) if len(shape) == 3 else None
-        needed = (len(part.which), len(part.samples)) if part.given is None else part.given.shape
-        if part.given is not None and shape_of_bank != needed:
-            raise KernelError(
-                f"These kernels are made of the matrices given, distances or repaired: new points need an array of"
-                f" shape ({needed[0]}, n_new, {needed[1]}), but {shape} was given."
-            )
-        if part.given is None and shape_of_bank not in (part.bank_shape, needed):
-            only = "" if needed == part.bank_shape else f", or ({needed[0]}, n_new, {needed[1]}) for the part in use"
-            raise KernelError(
-                f"This bank holds Gram matrices: new points need an array of shape ({part.bank_shape[0]}, n_new,"
-                f" {part.bank_shape[1]}){only}, but {shape} was given."
-            )
+        part = self.part
+        if part.given is None:
+            needed = len(part.which), len(part.samples)
+            whole = check_values(self.new, "This bank holds Gram matrices", part.bank_shape, needed)
+        else:
+            what = "These kernels are made of the matrices given, distances or repaired"
+            whole = check_values(self.new, what, part.given.shape, part.given.shape)
         if part.normalize == "diagonal":
             raise KernelError("Gram matrices scaled to unit diagonal cannot be extended to new points.")
-        return part.given is not None or shape_of_bank == part.bank_shape
+        return whole
 
     def combine(self, weights: Array, start: int = 0, stop: int | None = None) -> Array:
         """Return ``sum_k weights_k K_k(new, samples)``, of kernels with weight alone, for points `start` to `stop`."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from mklviz.errors import KernelError
 from mklviz.kernels.families import Gaussian
-from mklviz.kernels.interface import Cross, Part, check_columns
+from mklviz.kernels.interface import Cross, Part, check_columns, check_values
 from mklviz.kernels.storage.packed import PackedBlock, pack_scaled
 from mklviz.kernels.storage.rows import Term, tiles
 from mklviz.kernels.storage.triangles import mirror
@@ -138,25 +138,15 @@ class GivenPart(Part):
     samples: Indices
     bank_shape: tuple[int, int]
 
-    def check(self, new: Array) -> None:
-        """Raise `KernelError` unless `new` is an (m, n_new, n) array for the whole bank or for this part."""
-        shape = (new.shape[0], new.shape[2]) if new.ndim == 3 else None
-        if shape not in (self.bank_shape, self._shape):
-            m, n = self.bank_shape
-            only = "" if self._shape == (m, n) else f", or ({self._shape[0]}, n_new, {self._shape[1]}) for this part"
-            raise KernelError(
-                f"This product was given distances: new points need an array of shape ({m}, n_new, {n}){only},"
-                f" but {new.shape} was given."
-            )
-
-    @property
-    def _shape(self) -> tuple[int, int]:
-        return len(self.which), len(self.samples)
+    def check(self, new: Array) -> bool:
+        """Return whether `new` (m, n_new, n) is for the whole bank and not for this part, or raise `KernelError`."""
+        part = len(self.which), len(self.samples)
+        return check_values(new, "This product was given distances", self.bank_shape, part)
 
     def combine(self, new: Array, weights: Array, start: int, stop: int) -> Array:
         """Return ``sum_k weights_k D_k``, only over those with weight."""
         out = np.zeros((stop - start, len(self.samples)))
-        whole = (new.shape[0], new.shape[2]) == self.bank_shape
+        whole = self.check(new)
         for k in np.flatnonzero(weights):
             rows = new[self.which[k], start:stop][:, self.samples] if whole else new[k, start:stop]
             out += weights[k] * rows
