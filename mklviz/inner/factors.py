@@ -61,6 +61,10 @@ class FactorModel:
         """Return ``Z diag(w) u``, (n,)."""
         return decisions(self.rows, self.w * u, self.runs)
 
+    def inner(self, u: Array, f: Array, other: Array) -> float:
+        """Return ``beta'K gamma`` for the u of beta, its scores f, and the u of gamma."""
+        return float((self.w * u) @ other)
+
     @property
     def held(self) -> Indices:
         """The columns with weight."""

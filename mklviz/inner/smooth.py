@@ -26,7 +26,7 @@ from mklviz.context import checkpoint
 from mklviz.errors import KernelError
 from mklviz.inner.blocked import Factor, cholesky, scaled_copy
 from mklviz.inner.conjugates import balanced
-from mklviz.inner.factors import FactorModel, Given
+from mklviz.inner.factors import FactorModel
 from mklviz.inner.interface import Inner, refuse_not_finite
 from mklviz.inner.sweeps import PIECE
 from mklviz.kernels.storage.passes import Factors, added, each, pieces
@@ -94,23 +94,43 @@ def _implied_by(loss: Loss, y: Array, decisions: Array) -> Array:
     return balanced(beta) if loss.bias else np.asarray(beta)
 
 
+class MatrixModel:
+    """A kernel matrix that is asked as factors are, see `FactorModel`; the u of beta is beta itself."""
+
+    def take(self, K: Array) -> None:
+        self.K = K
+
+    def project(self, beta: Array) -> Array:
+        return beta
+
+    def scores(self, u: Array) -> Array:
+        return np.asarray(self.K @ u)
+
+    def inner(self, u: Array, f: Array, other: Array) -> float:
+        return float(f @ other)
+
+
 class NewtonInner(Inner):
     """A smooth loss by damped Newton steps in x, of which f = K beta is an image; `unit`: half the range of targets."""
 
     unit = 1.0
 
+    def __init__(self, loss: Loss, y: Array, model: Any) -> None:
+        super().__init__(loss, y)
+        self._model = model
+
     def solve(self, K: Any, tol: float, warm: bool) -> None:
         """Take damped Newton steps until ``K beta(f)`` and f agree, up to the bias, to `tol`."""
         loss, y = self._loss, self._y
-        self._take(K)
+        self._model.take(K)
         x, f, value = self._begin(warm)
         best, idle = np.inf, 0
         for _ in range(_MOST_STEPS):
             checkpoint()
             decisions = f + (loss.best_bias(f, y) if loss.bias else 0.0)
             implied = self._implied(decisions)
-            wanted = self._placed(implied)
-            scores = self._image(wanted)
+            wanted = self._model.project(implied)
+            scores = self._model.scores(wanted)
             difference = f - scores
             refuse_not_finite(difference)
             violation = float(np.ptp(difference) if loss.bias else 2.0 * np.abs(difference).max())
@@ -120,8 +140,8 @@ class NewtonInner(Inner):
             if violation <= tol * self.unit or idle >= _PATIENCE:
                 break
             step = self._step(x, wanted, decisions, difference)
-            image = self._image(step)
-            share, trial = self._search(x, f, step, image, self._inner(step, image, x - wanted), value)
+            image = self._model.scores(step)
+            share, trial = self._search(x, f, step, image, self._model.inner(step, image, x - wanted), value)
             if share == 0.0:
                 break
             x, f, value = x + share * step, f + share * image, trial
@@ -131,8 +151,8 @@ class NewtonInner(Inner):
 
     def _begin(self, warm: bool) -> tuple[Array, Array, float]:
         """Return x, f and the objective to begin with: at the last beta, or at zero."""
-        x = self._placed(self._start if warm else np.zeros_like(self._y))
-        f = self._image(x) if warm else np.zeros_like(self._y)
+        x = self._model.project(self._start if warm else np.zeros_like(self._y))
+        f = self._model.scores(x) if warm else np.zeros_like(self._y)
         refuse_not_finite(f)
         return x, f, self._objective(x, f)
 
@@ -142,7 +162,7 @@ class NewtonInner(Inner):
 
     def _objective(self, x: Array, f: Array) -> float:
         """Return 1/2 beta'K beta plus the loss at the best bias."""
-        return 0.5 * self._inner(x, f, x) + float(self._loss.primal(f, self._y)[0])
+        return 0.5 * self._model.inner(x, f, x) + float(self._loss.primal(f, self._y)[0])
 
     def _search(self, x: Array, f: Array, step: Array, image: Array, slope: float, value: float) -> tuple[float, float]:
         """Halve the step until the objective falls enough; returns the share taken, 0 where none is, and the value."""
@@ -153,22 +173,6 @@ class NewtonInner(Inner):
                 return share, trial
             share *= 0.5
         return 0.0, value
-
-    @abstractmethod
-    def _take(self, K: Any) -> None:
-        """Use this kernel from now on."""
-
-    @abstractmethod
-    def _placed(self, signed: Array) -> Array:
-        """Return the x of signed dual variables."""
-
-    @abstractmethod
-    def _image(self, x: Array) -> Array:
-        """Return f."""
-
-    @abstractmethod
-    def _inner(self, x: Array, f: Array, other: Array) -> float:
-        """Return ``beta'K gamma`` for x, whose image is f, and another."""
 
     @abstractmethod
     def _implied(self, decisions: Array) -> Array:
@@ -186,23 +190,14 @@ class NewtonInner(Inner):
 class LogisticInner(NewtonInner):
     """Kernel logistic regression on a matrix, whose x is beta itself."""
 
-    def _take(self, K: Array) -> None:
-        self._K = K
+    def __init__(self, loss: Logistic, y: Array) -> None:
+        super().__init__(loss, y, MatrixModel())
 
     def _begin(self, warm: bool) -> tuple[Array, Array, float]:
         """Begin at zero where that is better: where K has grown a lot the last beta is so much too large that Newton's
         method may not find back.
         """
         return min(super()._begin(warm), super()._begin(False), key=itemgetter(2))
-
-    def _placed(self, signed: Array) -> Array:
-        return signed
-
-    def _image(self, x: Array) -> Array:
-        return np.asarray(self._K @ x)
-
-    def _inner(self, x: Array, f: Array, other: Array) -> float:
-        return float(f @ other)
 
     def _implied(self, decisions: Array) -> Array:
         return _implied_by(self._loss, self._y, decisions)
@@ -214,7 +209,7 @@ class LogisticInner(NewtonInner):
         """
         residual = wanted - x
         roots = np.sqrt(self._loss.cost * special.expit(decisions) * special.expit(-decisions))
-        factor = _factor(self._K, 1.0, roots)
+        factor = _factor(self._model.K, 1.0, roots)
         step = residual + roots * cho_solve(factor, roots * difference)
         if self._loss.bias:
             ones = roots * cho_solve(factor, roots)
@@ -230,7 +225,7 @@ class LogisticInner(NewtonInner):
             return
         size = np.clip(self._y * x, 0.0, self._loss.cost)
         signed = balanced(self._y * size) if self._loss.bias else self._y * size
-        scores = self._image(signed)
+        scores = self._model.scores(signed)
         value = self._dual_objective(signed, scores)
         if self._objective(signed, scores) - value < self._objective(self.signed, self.scores) - self.value:
             self.signed, self.scores, self.value = signed, scores, value
@@ -264,20 +259,7 @@ class SmoothFactors(NewtonInner):
     """A smooth loss on factors, whose x is u = Z'beta."""
 
     def __init__(self, loss: Loss, y: Array) -> None:
-        super().__init__(loss, y)
-        self._model = FactorModel()
-
-    def _take(self, K: Given) -> None:
-        self._model.take(K)
-
-    def _placed(self, signed: Array) -> Array:
-        return self._model.project(signed)
-
-    def _image(self, x: Array) -> Array:
-        return self._model.scores(x)
-
-    def _inner(self, x: Array, f: Array, other: Array) -> float:
-        return float((self._model.w * x) @ other)
+        super().__init__(loss, y, FactorModel())
 
     def _step(self, x: Array, wanted: Array, decisions: Array, difference: Array) -> Array:
         """Return the Newton step of u: its system is symmetric in theta = w^1/2 u."""
