@@ -175,7 +175,8 @@ class Part(Protocol):
 
     def cross(self, X_new: ArrayLike) -> Cross:
         """Return the kernels between new points and the part's samples, or raise `KernelError` if they do not fit."""
-        return self.crosses(self, X_new if isinstance(X_new, GramFiles) else numbers(X_new, "The array of new points"))
+        new: Any = X_new if isinstance(X_new, GramFiles) else numbers(X_new, "The array of new points")
+        return self.crosses(self, new)
 
 
 class Bank(Protocol):
