@@ -161,10 +161,7 @@ class CuttingPlaneModel:
         """Solve from the last basis; None where rounding is in the way."""
         units = np.abs(self.extremes).max(axis=1)
         units[units == 0.0] = 1.0
-        try:
-            solution = self._game.solve(self.cuts, units)
-        except np.linalg.LinAlgError:
-            solution = None
+        solution = self._game.solve(self.cuts, units)
         result = None if solution is None else self._agreed(*solution, _EXACT * float(units.max()))
         if result is None:
             self._game = MatrixGame()

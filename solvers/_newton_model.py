@@ -187,7 +187,7 @@ class _DualMaximum:
         program, near = self._program, near or self._start
         linear = program.linear - weights @ program.rows
         width = float((program.upper - program.lower).max())
-        svm = InnerSvm.boxed(linear, program.lower, program.upper, width)
+        svm = InnerSvm(linear, program.lower, program.upper, width)
         svm.set_dual(near.z)
         solution = svm.solve(self._metric, SVM_PRECISION * program.margin, scores=near.image)
         return _Peak(weights, solution.value + float(program.ends @ weights), svm.b.copy(), linear - svm.f)

@@ -70,7 +70,7 @@ def nearest_points(problem: Problem, share: float) -> Array:
     mixed[np.diag_indices(n)] += share
     signs = np.where(problem.y > 0, 1.0, -1.0)
     # those of a class sum to two over the squared distance, which is share (1/n+ + 1/n-) at least
-    machine = InnerSvm(signs, n / share)
+    machine = InnerSvm.of_labels(signs, n / share)
     machine.solve(mixed, EXACT)
     dual = np.asarray(machine.b)
     return dual / float(np.maximum(dual, 0.0).sum())

@@ -11,7 +11,7 @@ import pytest
 from _problems import blobs, check_against, dense, random_grams
 from _shown import html_of
 
-from mklviz.context.cancelling import interruptible
+from mklviz.context import interruptible
 from mklviz.engine import solve
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels import Gaussian, KernelBank, KernelFamily, Laplacian, Linear, NystromBank, Polynomial, paper_bank

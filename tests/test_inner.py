@@ -241,8 +241,8 @@ def test_several_classes_take_hard_kernels_and_cancelling(loss: Loss) -> None:
 class Nearer(Inner):
     """Stands for a method of one's own."""
 
-    def __init__(self, loss: Loss, y: np.ndarray) -> None:
-        self.loss = loss
+    def solve(self, K: np.ndarray, tol: float, warm: bool) -> None:
+        """Is not asked."""
 
 
 def test_a_loss_is_solved_by_what_it_names_and_what_derives_from_it_by_what_is_registered(

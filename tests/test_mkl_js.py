@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from _browser import new_page
 
-from mklviz.context.cancelling import resolving
+from mklviz.context import resolving
 from mklviz.contract import Facts, Iterate, Solver
 from mklviz.kernels import KernelBank
 from mklviz.problem import Hinge, Problem

@@ -194,5 +194,5 @@ def test_rounding_does_not_keep_the_svm_busy(n: int, kernel: str, scale: float, 
     """K of rank two, n = 13, took ten million pair steps; a hundred rounds of n are more than any of these needs."""
     y = np.where(np.arange(n) % 3 > 0, 1.0, -1.0)
     for tol in (1e-2, 1e-6, 1e-12):
-        result = InnerSvm(y, C).solve(scale * hard(n, kernel), tol)
+        result = InnerSvm.of_labels(y, C).solve(scale * hard(n, kernel), tol)
         assert result.smo_steps + 16 * result.newton_steps <= 2000 * (n + 16)

@@ -101,7 +101,7 @@ def _rows(case: SvmCase, bench: Bench) -> Iterator[Row]:
     """Time LIBSVM and the inner SVM in turn on one case."""
     bench.say(case.name)
     n = len(case.y)
-    svm = InnerSvm(case.y, case.C)
+    svm = InnerSvm.of_labels(case.y, case.C)
     value = svm.solve(case.kernel, TOLERANCE, warm=False).value
     start = svm.b.copy()
 

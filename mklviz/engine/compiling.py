@@ -31,10 +31,9 @@ from mklviz.errors import Interrupted, MklvizError
 from mklviz.inner import svm_state
 from mklviz.inner.matrix_game import MatrixGame
 from mklviz.inner.svm import InnerSvm
-from mklviz.inner.svm_newton import newton_step
-from mklviz.inner.svm_steps import pair_steps
+from mklviz.inner.svm_steps import newton_step, pair_steps
 from mklviz.kernels import Gaussian, KernelBank, LearnedPolynomial, NystromBank, ParametricBank, ProductBank, paper_bank
-from mklviz.kernels.interface import Access, Miniature
+from mklviz.kernels.interface import Access
 from mklviz.problem import (
     BlockL1,
     GroupSquaredPlusL1,
@@ -75,7 +74,7 @@ def _svm(n: int = 24) -> None:
     draw = np.random.default_rng(0)
     X, y = draw.normal(size=(n, 2)), np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
     X[:, 0] += y
-    InnerSvm(y, 10.0).solve(X @ X.T + np.eye(n), 1e-3)
+    InnerSvm.of_labels(y, 10.0).solve(X @ X.T + np.eye(n), 1e-3)
 
 
 def _posed(n: int = 8) -> tuple[Array, Array]:
@@ -319,8 +318,6 @@ def kind(problem: Problem) -> tuple[object, ...]:
 
 def miniatures(problem: Problem) -> list[Problem]:
     """Return problems of 40 points and of the kind of `problem`, none for a bank that has no miniatures."""
-    if not isinstance(problem.bank, Miniature):
-        return []
     data = load_dataset("two_moons", n=40)
     y = np.maximum(data.y, 0.0) if problem.loss.multiclass else data.y
     weights = None if problem.sample_weight is None else np.resize([1.0, 2.0], len(y))

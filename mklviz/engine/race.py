@@ -18,7 +18,6 @@ from mklviz.engine.scheduler import TimeShare
 from mklviz.engine.stop import StopRule, standard_rules
 from mklviz.engine.task import STOPPED, check_threads
 from mklviz.errors import MklvizError, UnsupportedProblem
-from mklviz.kernels.interface import Approximate
 from mklviz.lazy import cached_property
 from mklviz.numbers import counted, is_whole, number_text
 from mklviz.problem import Problem
@@ -245,7 +244,7 @@ class Race:
     def precision(self) -> str:
         """What is exact and what approximate, by the weights of the run with the smallest gap; "" if all is exact."""
         bank = None if self._problem is None else self._problem.bank
-        if not isinstance(bank, Approximate):
+        if bank is None:
             return ""
         if self.closest is None:
             return bank.words()

@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mklviz.context import checkpoint, interruptible, metered, resolving
-from mklviz.context.cancelling import FINEST
+from mklviz.context import FINEST, checkpoint, interruptible, metered, resolving
 from mklviz.context.meter import Meter, Progress
 from mklviz.contract import Iterate, Solver
 from mklviz.engine.exactness import checked_iterate, reviewed

@@ -225,7 +225,7 @@ class RecentDuals:
         if self._count < self._first + 2:
             return None
         cuts, units = self._cuts[: self._count], self._units[: self._count]
-        average = self._solve(cuts, units)
+        average = self._game.solve(cuts, units) or self._game.solve(cuts, units)  # from the last basis, or else anew
         if average is None:
             return None
         d, w = (np.maximum(part, 0.0) for part in average)
@@ -246,18 +246,6 @@ class RecentDuals:
     def _loss_value(self, signed: Array) -> float:
         loss, y = self._problem.loss, self._problem.y
         return loss.dual_value(loss.dual_from_signed(signed, y), y)
-
-    def _solve(self, cuts: Array, units: Array) -> tuple[Array, Array] | None:
-        """Return weights and multipliers of the game, from its last basis or else anew."""
-        for _ in range(2):
-            try:
-                solution = self._game.solve(cuts, units)
-            except np.linalg.LinAlgError:
-                solution = None
-            if solution is not None:
-                return solution
-            self._game = MatrixGame()
-        return None
 
 
 class _Market:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_factor, solve_triangular
 
-from mklviz.context import checkpoint
+from mklviz.context import checkpoint, slices
 from mklviz.contract import Array
 
 Factor = tuple[Array, bool]  # as `scipy.linalg.cho_solve` takes it
@@ -37,9 +37,8 @@ def cholesky(A: Array) -> Factor:
         here[:, first:last] -= here[:, :first] @ here[:, :first].T
         here[:, first:last] = np.linalg.cholesky(here[:, first:last])
         rows = max(WORK // (2 * last * WIDTH), 64)
-        for start in range(last, n, rows):
-            checkpoint()
-            below = A[start : start + rows]
+        for some in slices(n - last, rows):
+            below = A[last:][some]
             below[:, first:last] -= below[:, :first] @ here[:, :first].T
             solved = solve_triangular(here[:, first:last], below[:, first:last].T, lower=True, check_finite=False)
             below[:, first:last] = solved.T
@@ -49,10 +48,7 @@ def cholesky(A: Array) -> Factor:
 def scaled_copy(K: Array, scale: Array | None, diagonal: float) -> Array:
     """Return ``scale_i scale_j K_ij``, K itself without a scale, with `diagonal` added to its diagonal."""
     out = np.empty(K.shape)
-    rows = max(COPIED // max(len(K), 1), 1)
-    for start in range(0, len(K), rows):
-        checkpoint()
-        some = slice(start, start + rows)
+    for some in slices(len(K), max(COPIED // max(len(K), 1), 1)):
         if scale is None:
             out[some] = K[some]
         else:

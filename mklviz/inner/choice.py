@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from mklviz.contract import Array
 from mklviz.errors import UnsupportedProblem
 from mklviz.inner.factors import BoxFactors
+from mklviz.inner.interface import Inner
 from mklviz.inner.multiclass import MulticlassInner, OneAgainstAllInner
 from mklviz.inner.rows import RowsInner, Spare
 from mklviz.inner.smooth import LogisticFactors, LogisticInner, RidgeFactors, SquaredInner
@@ -37,50 +38,6 @@ WHERE: dict[Access, str] = {
     "factors": " where kernels are given by factors",
 }
 """What to add to a sentence about a loss whose inner problem is not solved."""
-
-
-class Inner(Protocol):
-    """One loss and its targets, solved again and again for changing kernels from the last solution.
-
-    Attributes
-    ----------
-    signed : (n,) array, or (n, c) with c classes
-        Signed dual variables beta of the last solve, feasible; also the start of the next warm one.
-    scores : like `signed`
-        ``K beta``.
-    value : float
-        ``D_loss(beta) - 1/2 beta'K beta``.
-    violation : float
-        How far the optimality conditions are from holding, see `solve`; above the tolerance only where rounding allows
-        no better, or where the duality gap ended the solve.
-    """
-
-    signed: Array
-    scores: Array
-    value: float
-    violation: float
-
-    def set_dual(self, signed: Array) -> None:
-        """Start the next warm solve from these signed dual variables, (n,) or (n, c)."""
-
-    def solve(self, K: Any, tol: float, warm: bool) -> None:
-        """Solve for the kernel `K` until the optimality conditions are violated by no more than `tol`.
-
-        `K` is what the bank's `access` says: an (n, n) array, a `RowKernel`, or factors Z and w.
-
-        They say that the slopes of the dual objective are equal (zero without bias) for all variables that may still
-        move. The violation is the largest slope of one that may grow less the smallest of one that may shrink, zero
-        among both without bias: LIBSVM's m(a) - M(a), in units of half the range of the targets, which is the margin
-        for labels -1 and +1, or with one class of ``beta'K beta / 1'beta``. With several classes it is the largest of
-        any sample's, or of any class' machine.
-
-        The violation is that of the worst sample. Of half a million samples with a large C there is always one that
-        violates its condition, long after no bound of the run can tell. So hinge losses on factors end earlier where
-        the inner problem's duality gap is at most a tenth of `tol`, relative to its value; `violation` stays true.
-
-        A `tol` below what rounding lets anyone see, some 2 eps (1 + max K_ii sum |beta|) for the box-constrained
-        losses, ends the solve there.
-        """
 
 
 METHODS: dict[Access, dict[type[Loss], Callable[[Any, Array], Inner]]] = {

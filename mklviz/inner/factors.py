@@ -2,7 +2,7 @@
 
     hinge, one-class     dual coordinate steps on the samples that matter, between exact looks at all of them
 
-"Solved to `tol`" means what `mklviz.inner.choice.Inner` says; beta is feasible and the scores are K_d beta as the
+"Solved to `tol`" means what `mklviz.inner.Inner` says; beta is feasible and the scores are K_d beta as the
 stored factors give it.
 
 Reference: Hsieh, Chang, Lin, Keerthi, Sundararajan, A dual coordinate descent method for large-scale linear SVM,
@@ -17,6 +17,7 @@ from scipy.linalg import cho_solve
 from mklviz.context import checkpoint
 from mklviz.inner.blocked import cholesky
 from mklviz.inner.conjugates import summing
+from mklviz.inner.interface import Inner
 from mklviz.inner.svm import box_of, violation_unit
 from mklviz.inner.sweeps import DualVariables, Sweeps, diagonal
 from mklviz.kernels.storage.disk import release
@@ -60,30 +61,27 @@ class FactorModel:
         """Return ``Z diag(w) u``, (n,)."""
         return decisions(self.rows, self.w * u, self.runs)
 
+    def inner(self, u: Array, f: Array, other: Array) -> float:
+        """Return ``beta'K gamma`` for the u of beta, its scores f, and the u of gamma."""
+        return float((self.w * u) @ other)
+
     @property
     def held(self) -> Indices:
         """The columns with weight."""
         return np.flatnonzero(self.w)
 
 
-class BoxFactors:
-    """The support vector machine, also of one class; see `mklviz.inner.choice.Inner`."""
+class BoxFactors(Inner):
+    """The support vector machine, also of one class."""
 
     def __init__(self, loss: Loss, y: Array) -> None:
-        self._loss, self._y = loss, y
+        super().__init__(loss, y)
         self._linear, self._low, self._high = (one[: len(y)] for one in box_of(loss, y))
         self._sum = loss.dual_sum(y)
         self._room = float((self._high - self._low).sum())
         self._model = FactorModel()
         self._rng = np.random.default_rng(0)
         self._offset = 0.0
-        self._start = np.zeros_like(y)
-        self.signed, self.scores = np.zeros_like(y), np.zeros_like(y)
-        self.value, self.violation = 0.0, np.inf
-
-    def set_dual(self, signed: Array) -> None:
-        """Start the next warm solve from `signed`, clipped to the box and balanced."""
-        self._start = signed.copy()
 
     def solve(self, K: Given, tol: float, warm: bool) -> None:
         """Step in single variables until the optimality conditions hold to `tol`, or the duality gap is as small."""

@@ -40,22 +40,24 @@ class MatrixGame:
     def solve(self, cuts: Array, units: Array) -> tuple[Array, Array] | None:
         """Return the weights d (m,) and multipliers w (J,), or None where rounding or cycling keeps it from them.
 
-        `cuts` (J, m): the rows known before, in the same order, and new ones; `units` (J,): largest entry of each row.
+        The next solve begins anew then. `cuts` (J, m): the rows known before, in the same order, and new ones; `units`
+        (J,): largest entry of each row.
         """
         J, m = cuts.shape
         if not len(self.rows):
             self.rows, self.columns = np.zeros(1, np.int64), np.array([np.argmin(cuts[0])])
+        q = len(self.rows) if len(self.rows) <= min(J, m) else 0
         rows, columns = np.empty(min(J, m) + 1, np.int64), np.empty(min(J, m) + 1, np.int64)
-        q = len(self.rows)
-        if q > min(J, m):
-            return None
-        rows[:q], columns[:q] = self.rows, self.columns
+        rows[:q], columns[:q] = self.rows[:q], self.columns[:q]
         d, w = np.zeros(m), np.zeros(J)
         left = 50 + 20 * q
-        while True:
+        while q > 0:
             checkpoint()
             some = min(max(_CHUNK // ((q + 1) * (m + J + q * q)), 1), left)
-            q = _climb(cuts, units, rows, columns, q, d, w, some)
+            try:
+                q = _climb(cuts, units, rows, columns, q, d, w, some)
+            except np.linalg.LinAlgError:  # a basis without an inverse
+                q = 0
             left -= some
             if q >= 0 or left == 0:
                 break

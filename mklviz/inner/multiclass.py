@@ -23,8 +23,10 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from mklviz.compiled import njit
 from mklviz.context import checkpoint
-from mklviz.errors import KernelError
-from mklviz.inner.svm import BoxInner
+from mklviz.inner.interface import Inner, refuse_not_finite
+from mklviz.inner.svm import MOST_STEPS, REFRESHES, BoxInner
+from mklviz.inner.svm_state import EPS, FAST, FLAT, MASK, SNAP, TINY, add
+from mklviz.inner.svm_steps import LARGEST_SYSTEM, PATIENCE, RIDGE, SETTLED, VISIBLE
 from mklviz.problem import Hinge, MulticlassHinge, OneAgainstAllHinge
 from mklviz.problem.losses import labels_of
 from mklviz.typing import Array, Indices, Integers
@@ -37,11 +39,6 @@ from mklviz.typing import Array, Indices, Integers
 #
 # One step maximises over all c variables of one sample: B_i = min(C_i Y_i, v - theta), v = B_i + G_i / K_ii, with theta
 # such that B_i sums to zero, found by sorting v.
-
-# "nnan" but not "ninf", as in the inner SVM
-FAST = {"nnan", "nsz", "arcp", "contract", "reassoc", "afn"}
-MASK = 1e300  # added to a slope, it takes a variable out of a maximum
-SNAP = 1e-14  # distance to a bound, relative to C, below which a variable is put on it
 
 
 @njit(cache=True, nogil=True)
@@ -124,12 +121,6 @@ def masks(B: Array, labels: Integers, C: Array) -> Array:
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _add(out: Array, scale: float, row: Array) -> None:
-    for t in range(out.shape[0]):
-        out[t] += scale * row[t]
-
-
-@njit(cache=True, nogil=True, fastmath=FAST)
 def _widen(slopes: Array, up: Array, high: Array, low: Array) -> None:
     """Bring the extremes over the classes up to date with those of one class."""
     for t in range(slopes.shape[0]):
@@ -179,7 +170,7 @@ def climb(
             change = placed[k] - B[k, i]
             if change != 0.0:
                 moved = True
-                _add(G[k], -change, K[i])
+                add(G[k], -change, K[i])
                 B[k, i] = placed[k]
                 up[k, i] = 0.0 if B[k, i] < (C[i] if k == own else 0.0) else -MASK
         if not moved:
@@ -190,28 +181,18 @@ def climb(
 Free = tuple[Indices, Indices, Indices]  # sample, class and partner class
 
 CHUNK = 30_000_000  # kernel entries visited between two checkpoints, some hundredths of a second
-FLAT = 5e-13  # least diagonal of K, relative to its largest
-TINY = 1e-300  # least diagonal of all
-RIDGE = 1e-11  # on the Newton system, relative to the mean of its diagonal
-LARGEST_SYSTEM = 1600  # free variables in a Newton step
-SETTLED = 0.2  # relative change of the number of free variables in a round, below which a Newton step pays
-VISIBLE = 1e-15  # relative gain of a round that counts as progress
-PATIENCE = 10  # rounds without visible progress before rounding is taken for the limit
-MOST_STEPS = 10_000_000  # on single samples, as many as the inner SVM takes
-REFRESHES = 3  # times the slopes may be computed anew where tiny tolerances meet rounding
 
 
-class MulticlassInner:
-    """The multiclass hinge loss; see `mklviz.inner.choice.Inner`."""
+class MulticlassInner(Inner):
+    """The multiclass hinge loss."""
 
     def __init__(self, loss: MulticlassHinge, y: Array) -> None:
+        super().__init__(loss, y)
         n, c = loss.dual_shape(y)
         self._C, self._labels = np.full(n, loss.cost), labels_of(y).astype(np.int64)
         self._own = np.zeros((c, n))
         self._own[self._labels, np.arange(n)] = 1.0
         self._B, self._G = np.zeros((c, n)), self._own.copy()
-        self.signed, self.scores = np.zeros((n, c)), np.zeros((n, c))
-        self.value, self.violation = 0.0, np.inf
 
     def set_dual(self, signed: Array) -> None:
         """Start the next warm solve from the feasible point nearest to `signed` (n, c)."""
@@ -219,8 +200,7 @@ class MulticlassInner:
 
     def solve(self, K: Array, tol: float, warm: bool) -> None:
         """Solve to a violation of `tol`, as in `Inner.solve`."""
-        if not np.isfinite(K.sum()):
-            raise KernelError("The kernel holds values that are nan or too large; look for them in the data.")
+        refuse_not_finite(K.sum())
         if not warm:
             self._B = np.zeros_like(self._B)
         diagonal = np.maximum(np.diag(K), max(FLAT * float(np.diag(K).max()), TINY))
@@ -246,7 +226,7 @@ class MulticlassInner:
         """Return the violation that rounding may feign: as in the inner SVM, where B moved by `moved` in all."""
         largest = float(diagonal.max())
         size = float((np.abs(self._B) @ np.sqrt(diagonal)).max())
-        return 0.25 * float(np.finfo(float).eps) * (1.0 + math.sqrt(largest) * size + largest * moved)
+        return 0.25 * EPS * (1.0 + math.sqrt(largest) * size + largest * moved)
 
     def _value(self) -> float:
         """Return ``sum_i B_{i,y_i} - 1/2 tr(B'K B)``."""
@@ -352,16 +332,15 @@ def _free_variables(up: Array, B: Array) -> Free:
     return samples, classes, partner[samples]
 
 
-class OneAgainstAllInner:
-    """One machine per class; see `mklviz.inner.choice.Inner`."""
+class OneAgainstAllInner(Inner):
+    """One machine per class."""
 
     def __init__(self, loss: OneAgainstAllHinge, y: Array, machine: Callable[[Hinge, Array], Any] = BoxInner) -> None:
-        n, c = loss.dual_shape(y)
+        super().__init__(loss, y)
+        c = self.signed.shape[1]
         self._machines = [
             machine(loss.machine, signs) for signs in np.where(labels_of(y) == np.arange(c)[:, None], 1.0, -1.0)
         ]
-        self.signed, self.scores = np.zeros((n, c)), np.zeros((n, c))
-        self.value, self.violation = 0.0, np.inf
 
     def set_dual(self, signed: Array) -> None:
         """Start the next warm solve from the columns of `signed` (n, c)."""

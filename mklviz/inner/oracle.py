@@ -15,7 +15,6 @@ thousandth of the gap known so far, the run goes over to double precision for go
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast
@@ -23,7 +22,7 @@ from typing import Any, cast
 import numpy as np
 import param
 
-from mklviz.context import checkpoint, spending
+from mklviz.context import checkpoint, slices, spending
 from mklviz.contract import End, Facts, Iterate
 from mklviz.errors import UnsupportedProblem
 from mklviz.inner.averaging import Proof, RecentDuals, SvmPoint, stretched
@@ -31,7 +30,6 @@ from mklviz.inner.choice import WHERE, inner_solver, is_solved, solved_losses
 from mklviz.inner.svm import BoxInner
 from mklviz.inner.warm import start_duals, start_weights, usual_weights
 from mklviz.kernels import FactorBank, RowBank
-from mklviz.kernels.interface import Rounding, approximates
 from mklviz.problem import Problem
 from mklviz.typing import Array
 
@@ -83,7 +81,7 @@ class SvmOracle:
         self._formed_at: Array | None = None  # weights of `_kernel`, where it is of double precision and not written to
         # the other losses factor K_d, which takes longer than forming it and needs it positive definite
         bank, boxed = problem.bank, isinstance(self._inner, BoxInner)
-        self.rounded = rounding and boxed and problem.convex and isinstance(bank, Rounding) and bank.rounding_pays
+        self.rounded = rounding and boxed and problem.convex and bank.rounding_pays
         self._least_objective, self.best_bound = np.inf, -np.inf
 
     def begin(self, start: Iterate | None, usual: Array | None = None) -> SvmPoint:
@@ -172,7 +170,7 @@ class SvmOracle:
             return self._kernel  # a finer tolerance is asked for, or a start has been looked at
         self._formed_at = None
         if self.rounded:
-            return cast(Rounding, bank).combine_rounded(weights, out=self._kernel)
+            return bank.combine_rounded(weights, out=self._kernel)
         bank.combine(weights, out=self._kernel)
         self._formed_at = weights.copy() if isinstance(self._inner, BoxInner) else None
         return self._kernel
@@ -211,18 +209,12 @@ class SvmOracle:
                 Facts() if facts is None else facts,
                 svm_tolerance=point.tol,
                 kkt_residual=problem.regularizer.kkt_residual(point.weights, point.gradient),
-                approximation_error=_approximation_error(problem, point.weights),
+                approximation_error=problem.bank.error(point.weights)[1],
             ),
             certificate=problem.loss.dual_from_signed(proof.signed, problem.y).copy() if proof else None,
             dual_bound=point.lower_bound if proof else None,
             end=end,
         )
-
-
-def _approximation_error(problem: Problem, weights: Array) -> float:
-    """Return how far K_d is from the kernel asked for, as a share of its trace; nan where kernels are exact."""
-    bank = problem.bank
-    return bank.error(weights)[1] if approximates(bank) else math.nan
 
 
 def needs_hinge(problem: Problem, method: str) -> str:
@@ -296,12 +288,10 @@ def dense_kernels(problem: Problem) -> Array:
     block = min(max(_ENTRIES // n**2, 1), _BLOCK, m)
     some = np.empty((block, n, n))
     unit = np.zeros(m)
-    for first in range(0, m, block):
-        checkpoint()
-        last = min(first + block, m)
-        for k in range(first, last):
+    for which in slices(m, block):
+        for k in range(which.start, which.stop):
             unit[k] = 1.0
-            problem.bank.combine(unit, out=some[k - first])
+            problem.bank.combine(unit, out=some[k - which.start])
             unit[k] = 0.0
-        out[:, :, first:last] = some[: last - first].transpose(1, 2, 0)
+        out[:, :, which] = some[: which.stop - which.start].transpose(1, 2, 0)
     return out

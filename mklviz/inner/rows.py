@@ -17,7 +17,7 @@ import numpy as np
 
 from mklviz.compiled import njit
 from mklviz.context import checkpoint, report
-from mklviz.errors import KernelError
+from mklviz.inner.interface import Inner, refuse_not_finite
 from mklviz.inner.svm import InnerSvm, box_of, halves_of, signed_of, violation_unit
 from mklviz.kernels import RowKernel
 from mklviz.problem import Loss
@@ -127,16 +127,14 @@ class Spare:
         self.rows, self.square = np.zeros(0, np.float32), np.zeros(0)
 
 
-class RowsInner:
-    """One loss and its targets; see `mklviz.inner.choice.Inner`. `spare`: shared by those that are solved in turn."""
+class RowsInner(Inner):
+    """A loss whose dual variables stand in a box, by rows. `spare`: shared by those that are solved in turn."""
 
     def __init__(self, loss: Loss, y: Array, spare: Spare | None = None) -> None:
-        self._loss, self._y = loss, y
+        super().__init__(loss, y)
         self._box = box_of(loss, y)
-        self._balance = InnerSvm.boxed(*self._box, loss.top, loss.dual_sum(y))
+        self._balance = InnerSvm(*self._box, loss.top, loss.dual_sum(y))
         self._spare = Spare() if spare is None else spare
-        self.signed, self.scores = np.zeros(len(y)), np.zeros(len(y))
-        self.value, self.violation = 0.0, np.inf
 
     def set_dual(self, signed: Array) -> None:
         """Start the next warm solve from `signed`, clipped to the box and balanced."""
@@ -192,7 +190,7 @@ class RowsInner:
         state.scores[:-1] = self.scores = kernel.apply(self.signed)
         if not np.isfinite(self.scores).all():
             self.signed = np.zeros(len(self._y))
-            raise KernelError("The kernel holds values that are nan or too large; look for them in the data.")
+            refuse_not_finite(self.scores)
         linear = self._loss.dual_value(self._loss.dual_from_signed(self.signed, self._y), self._y)
         self.value = linear - 0.5 * float(self.signed @ self.scores)
 
@@ -279,7 +277,7 @@ def _improve(cache: RowCache, state: _Variables, chosen: Indices, kernel: Array,
     _gather(cache.store, mine, of, kernel)
     state.largest = max(state.largest, float(np.diag(kernel).max()))
     b, lower, upper = state.b[chosen], state.lower[chosen], state.upper[chosen]
-    svm = InnerSvm.boxed(state.linear[chosen] - state.scores[of], lower - b, upper - b, state.C)
+    svm = InnerSvm(state.linear[chosen] - state.scores[of], lower - b, upper - b, state.C)
     gain = svm.solve(kernel, tol, warm=False).value
     moved = svm.b
     rounded = SINGLE * state.largest * float(np.abs(moved).sum())

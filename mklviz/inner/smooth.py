@@ -13,9 +13,10 @@ Reference: Rasmussen, Williams, Gaussian processes for machine learning (2006), 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,8 @@ from mklviz.context import checkpoint
 from mklviz.errors import KernelError
 from mklviz.inner.blocked import Factor, cholesky, scaled_copy
 from mklviz.inner.conjugates import balanced
-from mklviz.inner.factors import PATIENCE, FactorModel, Given
+from mklviz.inner.factors import FactorModel
+from mklviz.inner.interface import Inner, refuse_not_finite
 from mklviz.inner.sweeps import PIECE
 from mklviz.kernels.storage.passes import Factors, added, each, pieces
 from mklviz.lazy import Later
@@ -41,17 +43,8 @@ _SUFFICIENT = 1e-4  # share of the linear decrease that a step must reach
 _SHORTEST = 1e-10  # share of a Newton step below which rounding has taken over
 
 
-class SquaredInner:
-    """Ridge regression; see `mklviz.inner.choice.Inner`."""
-
-    def __init__(self, loss: Squared, y: Array) -> None:
-        self._loss, self._y = loss, y
-        self._unit = 0.5 * float(np.ptp(y))
-        self.signed, self.scores = np.zeros_like(y), np.zeros_like(y)
-        self.value, self.violation = 0.0, np.inf
-
-    def set_dual(self, signed: Array) -> None:
-        """Do nothing: a linear system needs no start."""
+class SquaredInner(Inner):
+    """Ridge regression by a linear system, which needs no start."""
 
     def solve(self, K: Array, tol: float, warm: bool) -> None:
         """Solve the linear system, refined until it holds to `tol`."""
@@ -64,13 +57,13 @@ class SquaredInner:
             step = solved(residual)
             if loss.bias:
                 step -= step.sum() / ones.sum() * ones
-            beta = self._balanced(beta + step)
+            beta = _centred(loss, beta + step)
             scores = K @ beta
             residual = y - scores - loss.shares(beta)
             if loss.bias:
                 residual -= np.average(residual, weights=loss.sample_weight)
             felt = residual if loss.sample_weight is None else residual[loss.sample_weight > 0.0]
-            self.violation = 2.0 * float(np.abs(felt).max()) / self._unit
+            self.violation = 4.0 * float(np.abs(felt).max()) / float(np.ptp(y))
             if self.violation <= tol:
                 break
         self.signed, self.scores = beta, scores
@@ -86,132 +79,162 @@ class SquaredInner:
         scaled = _factor(K, 1.0, roots)
         return lambda right: roots * cho_solve(scaled, roots * right)
 
-    def _balanced(self, beta: Array) -> Array:
-        """Return beta, which rounding leaves off its sum of zero where there is a bias, with that sum."""
-        if not self._loss.bias:
-            return beta
-        weights = self._loss.sample_weight
-        return beta - (beta.mean() if weights is None else beta.sum() * weights / weights.sum())
+
+def _centred(loss: Loss, beta: Array) -> Array:
+    """Return beta of the squared loss, which is off its sum of zero where there is a bias, with that sum."""
+    if not loss.bias:
+        return beta
+    weights = loss.sample_weight
+    return np.asarray(beta - (beta.mean() if weights is None else beta.sum() * weights / weights.sum()))
 
 
-class LogisticInner:
-    """Kernel logistic regression; see `mklviz.inner.choice.Inner`."""
+def _implied_by(loss: Loss, y: Array, decisions: Array) -> Array:
+    """Return beta = -C l'(y, decisions) of the logistic loss, whose sum rounding leaves at zero."""
+    beta = loss.cost * y * special.expit(-y * decisions)
+    return balanced(beta) if loss.bias else np.asarray(beta)
 
-    def __init__(self, loss: Logistic, y: Array) -> None:
-        self._loss, self._y = loss, y
-        self._beta = np.zeros_like(y)
-        self.signed, self.scores = np.zeros_like(y), np.zeros_like(y)
-        self.value, self.violation = 0.0, np.inf
 
-    def set_dual(self, signed: Array) -> None:
-        """Start the next warm solve from `signed`."""
-        self._beta = signed.copy()
+class MatrixModel:
+    """A kernel matrix that is asked as factors are, see `FactorModel`; the u of beta is beta itself."""
 
-    def solve(self, K: Array, tol: float, warm: bool) -> None:
+    def take(self, K: Array) -> None:
+        self.K = K
+
+    def project(self, beta: Array) -> Array:
+        return beta
+
+    def scores(self, u: Array) -> Array:
+        return np.asarray(self.K @ u)
+
+    def inner(self, u: Array, f: Array, other: Array) -> float:
+        return float(f @ other)
+
+
+class NewtonInner(Inner):
+    """A smooth loss by damped Newton steps in x, of which f = K beta is an image; `unit`: half the range of targets."""
+
+    unit = 1.0
+
+    def __init__(self, loss: Loss, y: Array, model: Any) -> None:
+        super().__init__(loss, y)
+        self._model = model
+
+    def solve(self, K: Any, tol: float, warm: bool) -> None:
         """Take damped Newton steps until ``K beta(f)`` and f agree, up to the bias, to `tol`."""
-        beta, f, value = self._start(K, warm)
+        loss, y = self._loss, self._y
+        self._model.take(K)
+        x, f, value = self._begin(warm)
         best, idle = np.inf, 0
         for _ in range(_MOST_STEPS):
             checkpoint()
-            decisions = f + self._bias(f)
-            wanted = self._implied(decisions)
-            scores = K @ wanted
+            decisions = f + (loss.best_bias(f, y) if loss.bias else 0.0)
+            implied = self._implied(decisions)
+            wanted = self._model.project(implied)
+            scores = self._model.scores(wanted)
             difference = f - scores
-            _check_finite(difference)
-            violation = float(np.ptp(difference) if self._loss.bias else 2.0 * np.abs(difference).max())
+            refuse_not_finite(difference)
+            violation = float(np.ptp(difference) if loss.bias else 2.0 * np.abs(difference).max())
             idle = 0 if violation < best else idle + 1
             if violation < best:
-                best, self.signed, self.scores = violation, wanted, scores
-            if violation <= tol or idle >= _PATIENCE:
+                best, self.signed, self.scores = violation, implied, scores
+            if violation <= tol * self.unit or idle >= _PATIENCE:
                 break
-            direction = self._direction(K, decisions, beta, wanted - beta, -difference)
-            move = K @ direction
-            slope = float(move @ (beta - wanted))
-            share, trial = self._search(beta, f, direction, move, slope, value)
+            step = self._step(x, wanted, decisions, difference)
+            image = self._model.scores(step)
+            share, trial = self._search(x, f, step, image, self._model.inner(step, image, x - wanted), value)
             if share == 0.0:
                 break
-            beta, f, value = beta + share * direction, f + share * move, trial
-        self._beta, self.violation = beta, best
+            x, f, value = x + share * step, f + share * image, trial
+        self.violation = best / self.unit
         self.value = self._dual_objective(self.signed, self.scores)
-        if best > tol:
-            self._prefer(K, beta)
+        self._end(x, tol)
 
-    def _start(self, K: Array, warm: bool) -> tuple[Array, Array, float]:
-        """Return beta, K beta and the objective to begin with: the last beta where that is better than zero.
-
-        Where K has grown a lot the last beta is so much too large that Newton's method may not find back.
-        """
-        zero = np.zeros_like(self._y)
-        least = self._objective(zero, zero)
-        if warm:
-            f = K @ self._beta
-            _check_finite(f)
-            value = self._objective(self._beta, f)
-            if value <= least:
-                return self._beta, f, value
-        return zero, zero, least
-
-    def _prefer(self, K: Array, beta: Array) -> None:
-        """Take the Newton iterate instead where its gap is smaller: K times beta(f) has the rounding of f times C K."""
-        size = np.clip(self._y * beta, 0.0, self._loss.cost)
-        signed = balanced(self._y * size) if self._loss.bias else self._y * size
-        scores = K @ signed
-        value = self._dual_objective(signed, scores)
-        if self._objective(signed, scores) - value < self._objective(self.signed, self.scores) - self.value:
-            self.signed, self.scores, self.value = signed, scores, value
+    def _begin(self, warm: bool) -> tuple[Array, Array, float]:
+        """Return x, f and the objective to begin with: at the last beta, or at zero."""
+        x = self._model.project(self._start if warm else np.zeros_like(self._y))
+        f = self._model.scores(x) if warm else np.zeros_like(self._y)
+        refuse_not_finite(f)
+        return x, f, self._objective(x, f)
 
     def _dual_objective(self, signed: Array, scores: Array) -> float:
-        return self._loss.dual_value(signed * self._y, self._y) - 0.5 * float(signed @ scores)
+        dual = self._loss.dual_from_signed(signed, self._y)
+        return float(self._loss.dual_value(dual, self._y)) - 0.5 * float(signed @ scores)
 
-    def _bias(self, f: Array) -> float:
-        return self._loss.best_bias(f, self._y) if self._loss.bias else 0.0
-
-    def _objective(self, beta: Array, f: Array) -> float:
+    def _objective(self, x: Array, f: Array) -> float:
         """Return 1/2 beta'K beta plus the loss at the best bias."""
-        return 0.5 * float(beta @ f) + self._loss.primal(f, self._y)[0]
+        return 0.5 * self._model.inner(x, f, x) + float(self._loss.primal(f, self._y)[0])
 
-    def _implied(self, decisions: Array) -> Array:
-        """Return beta = -C l'(y, decisions), whose sum rounding leaves at zero."""
-        beta = self._loss.cost * self._y * special.expit(-self._y * decisions)
-        return balanced(beta) if self._loss.bias else np.asarray(beta)
-
-    def _direction(self, K: Array, decisions: Array, beta: Array, residual: Array, image: Array) -> Array:
-        """Return the Newton step: (I + W K) step + W b 1 = residual, whose `image` is K residual.
-
-        Solving for the step, not for the next beta, leaves it the digits that count where W K is large.
-        """
-        roots = np.sqrt(self._loss.cost * special.expit(decisions) * special.expit(-decisions))
-        factor = _factor(K, 1.0, roots)
-        step = residual - roots * cho_solve(factor, roots * image)
-        if self._loss.bias:
-            ones = roots * cho_solve(factor, roots)
-            total = float(ones.sum())
-            if total > 0.0:
-                step -= (beta + step).sum() / total * ones
-        return np.asarray(step)
-
-    def _search(
-        self, beta: Array, f: Array, direction: Array, move: Array, slope: float, value: float
-    ) -> tuple[float, float]:
+    def _search(self, x: Array, f: Array, step: Array, image: Array, slope: float, value: float) -> tuple[float, float]:
         """Halve the step until the objective falls enough; returns the share taken, 0 where none is, and the value."""
         share, rounding = 1.0, 1e-15 * abs(value)
         while share >= _SHORTEST:
-            trial = self._objective(beta + share * direction, f + share * move)
+            trial = self._objective(x + share * step, f + share * image)
             if trial <= value + _SUFFICIENT * share * slope + rounding:
                 return share, trial
             share *= 0.5
         return 0.0, value
 
+    @abstractmethod
+    def _implied(self, decisions: Array) -> Array:
+        """Return beta = -C l'(y, decisions), balanced where there is a bias: exactly, whatever rounding left."""
 
-def _check_finite(values: Array) -> None:
-    if not np.isfinite(values).all():
-        raise KernelError("The kernel holds values that are nan or too large; look for them in the data.")
+    @abstractmethod
+    def _step(self, x: Array, wanted: Array, decisions: Array, difference: Array) -> Array:
+        """Return the Newton step from x, whose image less that of `wanted` is `difference`."""
+
+    def _end(self, x: Array, tol: float) -> None:
+        """Take note of where the solve has ended, for the next to start from."""
+        self._start = self.signed
+
+
+class LogisticInner(NewtonInner):
+    """Kernel logistic regression on a matrix, whose x is beta itself."""
+
+    def __init__(self, loss: Logistic, y: Array) -> None:
+        super().__init__(loss, y, MatrixModel())
+
+    def _begin(self, warm: bool) -> tuple[Array, Array, float]:
+        """Begin at zero where that is better: where K has grown a lot the last beta is so much too large that Newton's
+        method may not find back.
+        """
+        return min(super()._begin(warm), super()._begin(False), key=itemgetter(2))
+
+    def _implied(self, decisions: Array) -> Array:
+        return _implied_by(self._loss, self._y, decisions)
+
+    def _step(self, x: Array, wanted: Array, decisions: Array, difference: Array) -> Array:
+        """Return the step: (I + W K) step + W b 1 = beta(f) - beta, whose image is K times the right side.
+
+        Solving for the step, not for the next beta, leaves it the digits that count where W K is large.
+        """
+        residual = wanted - x
+        roots = np.sqrt(self._loss.cost * special.expit(decisions) * special.expit(-decisions))
+        factor = _factor(self._model.K, 1.0, roots)
+        step = residual + roots * cho_solve(factor, roots * difference)
+        if self._loss.bias:
+            ones = roots * cho_solve(factor, roots)
+            total = float(ones.sum())
+            if total > 0.0:
+                step -= (x + step).sum() / total * ones
+        return np.asarray(step)
+
+    def _end(self, x: Array, tol: float) -> None:
+        """Take the Newton iterate instead where its gap is smaller: K times beta(f) has the rounding of f times C K."""
+        self._start = x
+        if self.violation <= tol:
+            return
+        size = np.clip(self._y * x, 0.0, self._loss.cost)
+        signed = balanced(self._y * size) if self._loss.bias else self._y * size
+        scores = self._model.scores(signed)
+        value = self._dual_objective(signed, scores)
+        if self._objective(signed, scores) - value < self._objective(self.signed, self.scores) - self.value:
+            self.signed, self.scores, self.value = signed, scores, value
 
 
 def _factor(K: Array, ridge: float, scale: Array | None = None) -> Factor:
     """Return the Cholesky factor of K, scaled from both sides, + ridge I; more where rounding makes K indefinite."""
     diagonal = np.diag(K) if scale is None else np.diag(K) * scale**2
-    _check_finite(K.sum(keepdims=True))
+    refuse_not_finite(K.sum())
     added = ridge
     for _ in range(20):
         try:
@@ -230,86 +253,25 @@ def _factor(K: Array, ridge: float, scale: Array | None = None) -> Factor:
 # Reference: Chang, Hsieh, Lin, Coordinate descent method for large-scale L2-loss linear SVM, JMLR 9 (2008).
 
 SAMPLED = 50_000  # samples from which the curvature of the logistic loss is taken, where there are more
-NEWTON_STEPS = 100
-SUFFICIENT = 1e-4
-SHORTEST = 1e-8
 
 
-class SmoothFactors(ABC):
-    """A smooth loss; `unit` is half the range of its targets. See `mklviz.inner.choice.Inner`."""
+class SmoothFactors(NewtonInner):
+    """A smooth loss on factors, whose x is u = Z'beta."""
 
-    def __init__(self, loss: Loss, y: Array, unit: float) -> None:
-        self._loss, self._y, self._unit = loss, y, unit
-        self._model = FactorModel()
-        self._start = np.zeros_like(y)
-        self.signed, self.scores = np.zeros_like(y), np.zeros_like(y)
-        self.value, self.violation = 0.0, np.inf
+    def __init__(self, loss: Loss, y: Array) -> None:
+        super().__init__(loss, y, FactorModel())
 
-    def set_dual(self, signed: Array) -> None:
-        """Start the next warm solve from `signed`."""
-        self._start = signed.copy()
-
-    def solve(self, K: Given, tol: float, warm: bool) -> None:
-        """Take damped Newton steps until ``K beta(f)`` and f agree, up to the bias, to `tol`."""
-        model, loss, y = self._model, self._loss, self._y
-        model.take(K)
-        u = model.project(self._start) if warm else np.zeros(len(model.w))
-        f = model.scores(u)
-        best, idle = np.inf, 0
-        for _ in range(NEWTON_STEPS):
-            checkpoint()
-            bias = loss.best_bias(f, y) if loss.bias else 0.0
-            implied = self._implied(f + bias)
-            wanted = model.project(implied)
-            scores = model.scores(wanted)
-            difference = f - scores
-            violation = float(np.ptp(difference) if loss.bias else 2.0 * np.abs(difference).max())
-            idle = 0 if violation < best else idle + 1
-            if violation < best:
-                best, self.signed, self.scores = violation, implied, scores
-            if violation <= tol * self._unit or idle >= PATIENCE:
-                break
-            step = self._step(u, wanted, f + bias)
-            share = self._search(u, f, step, move := model.scores(step), wanted)
-            if share == 0.0:
-                break
-            u, f = u + share * step, f + share * move
-        self._start, self.violation = self.signed, best / self._unit
-        dual = loss.dual_from_signed(self.signed, y)
-        self.value = loss.dual_value(dual, y) - 0.5 * float(self.signed @ self.scores)
-
-    @abstractmethod
-    def _implied(self, decided: Array) -> Array:
-        """Return beta = -C l'(y, decided), balanced where there is a bias: exactly, whatever rounding left."""
-
-    def _step(self, u: Array, wanted: Array, decided: Array) -> Array:
+    def _step(self, x: Array, wanted: Array, decisions: Array, difference: Array) -> Array:
         """Return the Newton step of u: its system is symmetric in theta = w^1/2 u."""
         held, w = self._model.held, self._model.w
         roots = np.sqrt(w[held])
-        curved, sums, total = self._curvature(decided)
+        curved, sums, total = self._curvature(decisions)
         if self._loss.bias:
             curved = curved - np.outer(sums, sums) / max(total, 1e-300)
         system = np.eye(len(held)) + roots[:, None] * curved * roots
-        step = np.zeros_like(u)
-        step[held] = cho_solve(cholesky(system), roots * (wanted - u)[held]) / roots
+        step = np.zeros_like(x)
+        step[held] = cho_solve(cholesky(system), roots * (wanted - x)[held]) / roots
         return step
-
-    def _search(self, u: Array, f: Array, step: Array, move: Array, wanted: Array) -> float:
-        """Return the share of the step, halved until the objective falls enough; 0 where none does."""
-        w, loss, y = self._model.w, self._loss, self._y
-
-        def value(share: float) -> float:
-            moved = u + share * step
-            return 0.5 * float(moved @ (w * moved)) + loss.primal(f + share * move, y)[0]
-
-        here = value(0.0)
-        slope = float((w * step) @ (u - wanted))
-        share = 1.0
-        while share >= SHORTEST:
-            if value(share) <= here + SUFFICIENT * share * slope + 1e-15 * abs(here):
-                return share
-            share *= 0.5
-        return 0.0
 
     @abstractmethod
     def _curvature(self, decided: Array) -> tuple[Array, Array, float]:
@@ -320,14 +282,12 @@ class RidgeFactors(SmoothFactors):
     """Ridge regression."""
 
     def __init__(self, loss: Squared, y: Array) -> None:
-        super().__init__(loss, y, 0.5 * float(np.ptp(y)))
+        super().__init__(loss, y)
+        self.unit = 0.5 * float(np.ptp(y))
         self._gram: tuple[Any, Array, Array] | None = None
 
-    def _implied(self, decided: Array) -> Array:
-        beta, weights = self._loss.cost * (self._y - decided), self._loss.sample_weight
-        if self._loss.bias:
-            beta = beta - (beta.mean() if weights is None else beta.sum() * weights / weights.sum())
-        return np.asarray(beta)
+    def _implied(self, decisions: Array) -> Array:
+        return _centred(self._loss, self._loss.cost * (self._y - decisions))
 
     def _curvature(self, decided: Array) -> tuple[Array, Array, float]:
         """Return what C times the samples' weights gives: the products are computed once for all d."""
@@ -344,12 +304,11 @@ class LogisticFactors(SmoothFactors):
     """Logistic regression."""
 
     def __init__(self, loss: Logistic, y: Array) -> None:
-        super().__init__(loss, y, 1.0)
+        super().__init__(loss, y)
         self._rng, self.sampled = np.random.default_rng(0), SAMPLED
 
-    def _implied(self, decided: Array) -> Array:
-        beta = self._loss.cost * self._y * special.expit(-self._y * decided)
-        return balanced(beta) if self._loss.bias else np.asarray(beta)
+    def _implied(self, decisions: Array) -> Array:
+        return _implied_by(self._loss, self._y, decisions)
 
     def _curvature(self, decided: Array) -> tuple[Array, Array, float]:
         cost, held, rows, n = self._loss.cost, self._model.held, self._model.rows, len(self._y)

@@ -2,7 +2,7 @@
 
     max  y'b - 1/2 b'K b      over  sum b = 0,  b_i between 0 and y_i C
 
-(any linear term and any box that holds zero will do as well, see `InnerSvm.boxed`).
+(any linear term and any box that holds zero will do as well).
 
 With the gradient ``f = y - K b``, b is optimal when no point that may grow (b_i < hi_i) has a larger f than a point
 that may shrink (b_i > lo_i); the *violation* is the difference of the two extremes, LIBSVM's ``m(a) - M(a)`` (Fan,
@@ -16,14 +16,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
-from mklviz.context import checkpoint
+from mklviz.context import checkpoint, slices
 from mklviz.errors import KernelError, ProblemError
 from mklviz.inner import svm_state as state
 from mklviz.inner import svm_steps as steps
 from mklviz.inner.conjugates import summing
+from mklviz.inner.interface import Inner, refuse_not_finite
 from mklviz.problem import Loss
 from mklviz.typing import Array, Integers
 
@@ -55,50 +57,30 @@ class SvmResult:
 
 
 class InnerSvm:
-    """One SVM training set, solved again and again for changing kernels from the last solution.
+    """``max linear'b - b'K b / 2`` over sum b = total, lower <= b <= upper, again and again for changing kernels.
 
-    `y` (n,): labels, +1 and -1, both present; `C`: upper bound of the dual variables, positive. Raises `ProblemError`
-    if a label is neither +1 nor -1, a class is empty, or C is not a positive number.
+    The box (n,) holds zero; `C` is its largest width, of which a Newton step may be so many times as long.
     """
 
     compact_from, chunk = 512, 30_000_000  # points that stay in the cache as they are; entries between two checkpoints
 
-    def __init__(self, y: Array, C: float) -> None:
-        y = np.array(y, dtype=np.float64, ndmin=1)
-        if y.ndim != 1 or not np.all(np.abs(y) == 1.0):
-            raise ProblemError("The labels y must be a vector of +1 and -1; map the two classes to them.")
-        if not y.size or y.min() == y.max():
-            one = f"{y[0]:+.0f}" if y.size else "missing"
-            raise ProblemError(f"All {y.size} labels are {one}; an SVM needs points of both classes, +1 and -1.")
-        if not (math.isfinite(C) and C > 0.0):
-            raise ProblemError(f"C is {C}; it must be a positive finite number.")
-        self._set_up(y, np.where(y > 0.0, 0.0, -C), np.where(y > 0.0, C, 0.0), float(C))
-
-    @classmethod
-    def boxed(cls, linear: Array, lower: Array, upper: Array, C: float, total: float = 0.0) -> InnerSvm:
-        """Return a solver of ``max linear'b - b'K b / 2`` over sum b = total, lower <= b <= upper.
-
-        The box holds zero; `C` is its largest width, of which a Newton step may be so many times as long.
-        """
-        made = cls.__new__(cls)
-        made._set_up(linear, lower, upper, C, total)
-        return made
-
-    def _set_up(self, y: Array, lower: Array, upper: Array, C: float, total: float = 0.0) -> None:
-        self.y, self.C, self._total = y, C, total
-        self._state = np.zeros((state.ROWS, y.size))
-        self._state[state.F] = self._state[state.LINEAR] = y
+    def __init__(self, linear: Array, lower: Array, upper: Array, C: float, total: float = 0.0) -> None:
+        self.y, self.C, self._total = linear, C, total
+        self._state = np.zeros((state.ROWS, linear.size))
+        self._state[state.F] = self._state[state.LINEAR] = linear
         self._state[state.LO], self._state[state.HI] = lower, upper
         self._moved = 0.0  # the sum of all |change of b| since f was computed, each of which left a rounding error
+        self._pairs = self._newtons = 0  # steps of this solve
+
+    @classmethod
+    def of_labels(cls, y: Array, C: float) -> Self:
+        """Return the SVM of labels y (n,), +1 and -1, both present, and an upper bound C of the dual variables."""
+        return cls(y, np.minimum(C * y, 0.0), np.maximum(C * y, 0.0), float(C))
 
     @property
     def b(self) -> Array:
         """(n,) signed dual variables ``y ∘ a``: solution of the last solve and start of the next warm one."""
         return self._state[state.B]
-
-    @b.setter
-    def b(self, start: Array) -> None:
-        self.set_dual(start)
 
     @property
     def f(self) -> Array:
@@ -121,8 +103,10 @@ class InnerSvm:
         b`` at the start `b`, where known; saves a product. Raises `KernelError` if K has the wrong shape or holds
         values that are not finite.
         """
-        S = self._state
-        K = self._checked(K)
+        S, n = self._state, self.y.size
+        K = np.ascontiguousarray(K, dtype=np.float64)
+        if K.shape != (n, n):
+            raise KernelError(f"The kernel has shape {K.shape}; {n} labels need the shape ({n}, {n}).")
         if not warm:
             self.set_dual(np.zeros_like(self.y))
         if scores is not None and warm:
@@ -131,48 +115,42 @@ class InnerSvm:
         else:
             self._refresh(K)
         state.begin(K, S)
-        pairs, newtons = self._converge(K, tol)
+        self._pairs = self._newtons = 0
+        self._converge(K, tol)
         value, bias, violation = state.summary(S)
         if not math.isfinite(value + violation):
             S[state.B] = 0.0
-            raise KernelError("The kernel holds values that are nan or too large; look for them in the data.")
-        return SvmResult(value, bias, violation, pairs, newtons)
+            refuse_not_finite(np.nan)
+        return SvmResult(value, bias, violation, self._pairs, self._newtons)
 
-    def _converge(self, K: Array, tol: float) -> tuple[int, int]:
-        """Climb until f, free of drift, meets the tolerance or cannot; returns steps of each kind."""
+    def _converge(self, K: Array, tol: float) -> None:
+        """Climb until f, free of drift, meets the tolerance or cannot."""
         S, small = self._state, self.y.size <= HARD_UP_TO
-        pairs = newtons = 0
         for _ in range(REFRESHES):
-            p, q = self._climb(K, S, tol)
-            pairs, newtons = pairs + p, newtons + q
+            self._climb(K, S, tol)
             state.balance(K, S, self._total)
             if state.noise(S, self._moved) <= 0.001 * tol:
                 break
             self._refresh(K)
-            if state.summary(S)[2] <= max(tol, state.noise(S, 0.0)) or (small and pairs > self._most):
+            if state.summary(S)[2] <= max(tol, state.noise(S, 0.0)) or (small and self._pairs > self._most):
                 break
         if small:
-            p, q = self._converge_hard(K, tol)
-            pairs, newtons = pairs + p, newtons + q
-        return pairs, newtons
+            self._converge_hard(K, tol)
 
-    def _converge_hard(self, K: Array, tol: float) -> tuple[int, int]:
-        """Where that is not done, climb from bound to bound until only rounding is left; returns steps of each kind."""
+    def _converge_hard(self, K: Array, tol: float) -> None:
+        """Where that is not done, climb from bound to bound until only rounding is left."""
         S = self._state
         # what f does not see of b put on a bound
         snapped = state.SNAP * float(np.abs(self.b).max() * S[state.DIAG].max())
         if snapped > max(0.1 * tol, state.WORST * state.noise(S, 0.0)):
             self._refresh(K)
-        pairs = newtons = 0
         for climb in range(HARD_CLIMBS):
             if not state.summary(S)[2] > max(tol, state.WORST * state.noise(S, 0.0)):
                 break
-            p, q = self._climb_by_bounds(K, tol, RIDGES[climb % len(RIDGES)])
-            pairs, newtons = pairs + p, newtons + q
-        return pairs, newtons
+            self._climb_by_bounds(K, tol, RIDGES[climb % len(RIDGES)])
 
-    def _climb_by_bounds(self, K: Array, tol: float, ridge: float) -> tuple[int, int]:
-        """Climb from bound to bound and compute f anew; returns steps of each kind.
+    def _climb_by_bounds(self, K: Array, tol: float, ridge: float) -> None:
+        """Climb from bound to bound and compute f anew.
 
         Curvatures get a ridge relative to each point's own K_ii: these may differ by more than sixteen digits.
         """
@@ -182,14 +160,17 @@ class InnerSvm:
         self._refresh(K)
         watch = self._watch()
         watch[state.HARD] = ridge
-        pairs, newtons, why = 0, 0, steps.PAUSED
-        while why == steps.PAUSED:
-            why, p, q = steps.advance(K, S, self.C, tol, self.chunk // (n + OVERHEAD), False, watch)
-            pairs, newtons = pairs + p, newtons + q
+        while self._advanced(K, S, tol, self.chunk // (n + OVERHEAD), False, watch):
             checkpoint()
+        checkpoint()
         state.balance(K, S, self._total)
         self._refresh(K)
-        return pairs, newtons
+
+    def _advanced(self, K: Array, S: Array, tol: float, work: int, early: bool, watch: Array) -> bool:
+        """Take the steps that so much work allows; return whether there are more to take, see `steps.advance`."""
+        why, pairs, newtons = steps.advance(K, S, self.C, tol, work, early, watch)
+        self._pairs, self._newtons = self._pairs + pairs, self._newtons + newtons
+        return bool(why == steps.PAUSED)
 
     @property
     def _most(self) -> int:
@@ -202,55 +183,35 @@ class InnerSvm:
         watch[state.LEAST], watch[state.MOVED], watch[state.MOST] = state.MASK, self._moved, self._most
         return watch
 
-    def _checked(self, K: Array) -> Array:
-        """Return K as float64 in C order."""
-        K, n = np.ascontiguousarray(K, dtype=np.float64), self.y.size
-        if K.shape != (n, n):
-            raise KernelError(f"The kernel has shape {K.shape}; {n} labels need the shape ({n}, {n}).")
-        return K
-
     def _refresh(self, K: Array) -> None:
         """Compute f = y - K b."""
         n, self._moved = self.y.size, 0.0
-        rows = max(self.chunk // n, 1)
         self._state[state.F] = self.y
-        for first in range(0, n, rows):
-            if first:
-                checkpoint()
-            state.gradient(K, self._state, first, min(first + rows, n))
+        for some in slices(n, max(self.chunk // n, 1)):
+            state.gradient(K, self._state, some.start, some.stop)
 
-    def _climb(self, K: Array, S: Array, tol: float) -> tuple[int, int]:
-        """Bring the state S to a violation of `tol`, or as near as rounding allows; returns steps of each kind."""
-        n = S.shape[1]
+    def _climb(self, K: Array, S: Array, tol: float) -> None:
+        """Bring the state S to a violation of `tol`, or as near as rounding allows."""
+        n, watch, taken = S.shape[1], self._watch(), self._pairs
         compacting = n > self.compact_from
         work = min(max(n // 8, 32) if compacting else self.chunk, self.chunk // (n + OVERHEAD))
-        watch = self._watch()
-        pairs = newtons = 0
-        while True:
-            early = compacting and pairs < 2 * n
-            why, p, q = steps.advance(K, S, self.C, tol, work, early, watch)
-            pairs, newtons, self._moved = pairs + p, newtons + q, watch[state.MOVED]
-            if why != steps.PAUSED:
-                return pairs, newtons
+        while self._advanced(K, S, tol, work, compacting and self._pairs - taken < 2 * n, watch):
             checkpoint()
-            if not compacting:
-                continue
-            keep = state.unsettled(S)
+            keep = state.unsettled(S) if compacting else np.empty(n)
             if keep.size <= COMPACT_TO * n:
-                p, q = self._climb_compacted(K, S, keep, tol)
-                pairs, newtons, watch[state.MOVED] = pairs + p, newtons + q, self._moved
+                self._moved = watch[state.MOVED]
+                self._climb_compacted(K, S, keep, tol)
+                watch[state.MOVED] = self._moved
+        self._moved = watch[state.MOVED]
 
-    def _climb_compacted(self, K: Array, S: Array, keep: Integers, tol: float) -> tuple[int, int]:
+    def _climb_compacted(self, K: Array, S: Array, keep: Integers, tol: float) -> None:
         """Climb on the points `keep` alone, a little further than asked, so that the full set then needs less."""
         small_K = np.empty((keep.size, keep.size))
-        rows = max(self.chunk // keep.size, 1)
-        for first in range(0, keep.size, rows):
-            state.gather(K, keep, small_K, first, min(first + rows, keep.size))
-            checkpoint()
+        for some in slices(keep.size, max(self.chunk // keep.size, 1)):
+            state.gather(K, keep, small_K, some.start, some.stop)
         small_S = np.ascontiguousarray(S[:, keep])
-        taken = self._climb(small_K, small_S, 0.5 * tol)
+        self._climb(small_K, small_S, 0.5 * tol)
         state.expand(K, S, keep, small_S)
-        return taken
 
 
 # Hinge and epsilon-insensitive losses at fixed kernel weights: a quadratic program over a box, by the inner SVM.
@@ -299,16 +260,15 @@ def violation_unit(loss: Loss, y: Array, b: Array, image: Callable[[], Array]) -
     return float(b @ image()) / float(b.sum()) or 1.0
 
 
-class BoxInner:
-    """One loss and its targets; see `mklviz.inner.choice.Inner`."""
+class BoxInner(Inner):
+    """A loss whose dual variables stand in a box, on a matrix."""
 
     def __init__(self, loss: Loss, y: Array) -> None:
-        self._loss, self._y, n = loss, y, len(y)
-        self._svm = InnerSvm.boxed(*box_of(loss, y), loss.top, loss.dual_sum(y))
+        super().__init__(loss, y)
+        n = len(y)
+        self._svm = InnerSvm(*box_of(loss, y), loss.top, loss.dual_sum(y))
         linear = self._svm.y
         self._kernel = np.zeros((len(linear), len(linear))) if len(linear) > n else None
-        self.signed, self.scores = np.zeros(n), np.zeros(n)
-        self.value, self.violation = 0.0, np.inf
 
     def set_dual(self, signed: Array) -> None:
         """Start the next warm solve from `signed`, clipped to the box and balanced."""

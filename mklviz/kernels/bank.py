@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import partial
 from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mklviz.context import spending
 from mklviz.context.blas import one_blas_thread
-from mklviz.context.cancelling import spending
 from mklviz.datasets import GramFiles
 from mklviz.errors import KernelError
 from mklviz.kernels.evaluation.builder import Block, Builder, Progress, family_sizes, plan
@@ -30,10 +31,10 @@ from mklviz.kernels.evaluation.checks import (
     size_remark,
 )
 from mklviz.kernels.evaluation.grams import Grams, check_precision, open_files, take_grams, take_there
-from mklviz.kernels.evaluation.specs import Given, KernelSpec, Names, Picked, Specs, of_distances
+from mklviz.kernels.evaluation.specs import Given, KernelSpec, Made, name_of, of_distances, picked
 from mklviz.kernels.families import Gaussian, KernelFamily, Polynomial
-from mklviz.kernels.interface import Access, Kind, column_names, in_order, of_table
-from mklviz.kernels.part import CrossBank, KernelPart
+from mklviz.kernels.interface import Bank, Kind, column_names, of_table
+from mklviz.kernels.part import KernelPart
 from mklviz.kernels.storage.cluster import client_for
 from mklviz.kernels.storage.disk import dask_array, is_dask
 from mklviz.kernels.storage.factored import FactoredBlock
@@ -42,9 +43,9 @@ from mklviz.kernels.storage.repeated import RepeatedBlock
 from mklviz.kernels.storage.rows import (
     CACHE_MB,
     ComputedBlock,
-    ComputedRows,
     FactorRows,
     SumRows,
+    Term,
     by_rows,
     check_cache,
     refuse_matrix,
@@ -61,7 +62,7 @@ ROUNDED_SAMPLES, ROUNDED_ROWS = 500, 1000  # from which multiplying factors in s
 ROWS_PER_DENSE = 80  # rows of factors there must be for each dense kernel, which certificates read once more
 
 
-class KernelBank:
+class KernelBank(Bank):
     """m symmetric positive semidefinite kernel matrices on the same n samples.
 
     Build one with `build`, `from_grams` or `paper_bank`.
@@ -111,9 +112,10 @@ class KernelBank:
         rows: bool = False,
         given: Given | None = None,
     ) -> None:
-        made = isinstance(kernels, Specs) and not kernels.complete
-        self.kernels: Sequence[KernelSpec] = kernels if made else tuple(kernels)
-        self.names: Sequence[str] = Names(kernels) if made else [kernel.name for kernel in kernels]
+        many = isinstance(kernels, Made)
+        self.kernels: Sequence[KernelSpec] = kernels if many else tuple(kernels)
+        names = Made(len(kernels), partial(name_of, kernels))
+        self.names = names if many else list(names)
         self.n_samples = n_samples
         self.normalize = normalize
         self.points = points
@@ -129,13 +131,10 @@ class KernelBank:
         if PACKED_SINGLE in labels:
             self.notes += (ROUNDED,)
         # K_d is then given by rows even if every kernel of the sum has factors
-        self.access: Access = "rows" if rows else "matrix"
+        self.access = "rows" if rows else "matrix"
         if rows:
             self.notes += (NO_MATRIX,)
         self._cache_bytes = check_cache(cache_mb) * 2**20
-
-    def __len__(self) -> int:
-        return len(self.kernels)
 
     def __repr__(self) -> str:
         megabytes = self.nbytes / 2**20
@@ -159,7 +158,7 @@ class KernelBank:
     ) -> tuple[int, int]:
         """Return the number of kernels and the bytes a bank would take if all were kept, without building it."""
         sizes = family_sizes(n, n_features, families, feature_names, by_rows(n))
-        return sum(m for m, _, _ in sizes), sum(factors + packed for _, factors, packed in sizes)
+        return sum(m for m, *_ in sizes), sum(factors + rest for _, factors, rest, _ in sizes)
 
     @classmethod
     def check_size(
@@ -425,10 +424,10 @@ class KernelBank:
 
     def kernel(self, weights: Array) -> SumRows:
         """Return K_d by rows; see `RowKernel`."""
-        parts: list[ComputedRows | FactorRows] = []
+        parts: list[Term | FactorRows] = []
         for index, block in self._blocks:
             if isinstance(block, ComputedBlock):
-                parts.append(block.rows(weights[index]))
+                parts += block.weighted(weights[index])
             elif isinstance(block, (FactoredBlock, RepeatedBlock)):
                 parts.append(FactorRows(block.factor(weights[index])))
         return SumRows(parts, self.n_samples, self._cache_bytes)
@@ -474,11 +473,6 @@ class KernelBank:
         return out
 
     @spending("gradient")
-    def slopes(self, weights: Array, signed: Array, kernel: Array | None = None) -> Array:
-        """Return the gradient of J in d, ``-1/2 beta'K_k beta`` for every k, (m,): the same at all weights."""
-        return -0.5 * self.quad(signed)
-
-    @spending("gradient")
     def products(self, v: Array, which: Indices) -> Array:
         """Return ``K_k v`` for the kernels k in `which`, (len(which), n)."""
         out = np.empty((len(which), self.n_samples))
@@ -507,7 +501,8 @@ class KernelBank:
             sliced.setdefault(id(scale), scale if everywhere else scale[samples])
         scales = [sliced[id(self._scales[k])] for k in which]
         points = self.points if everywhere or self.points is None else self.points[samples]
-        specs = Picked(self.kernels, which) if len(which) > MANY else tuple(self.kernels[k] for k in which)
+        specs: Sequence[KernelSpec] = Made(len(which), partial(picked, self.kernels, which))
+        specs = specs if len(which) > MANY else tuple(specs)
         shape = len(self), self.n_samples
         streams = []
         for index, block in self._blocks:
@@ -537,10 +532,6 @@ class KernelBank:
             bank = KernelBank.build(X, families, max_bytes=KernelBank.estimate(len(X), X.shape[1], families)[1] // 2)
         bank.access = self.access
         return [bank]
-
-    def cross(self, X_new: ArrayLike) -> CrossBank:
-        """Return the kernels between new points (n_new, d), or Gram matrices (m, n_new, n), and the bank's samples."""
-        return self.part().cross(in_order(X_new, self))
 
 
 def paper_families() -> list[KernelFamily]:

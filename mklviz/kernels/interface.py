@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, Protocol, TypeGuard, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklviz.context.cancelling import checkpoint
+from mklviz.context import slices
 from mklviz.datasets import GramFiles
-from mklviz.errors import BankTooLarge, KernelError
+from mklviz.errors import BankTooLarge, KernelError, UnsupportedProblem
 from mklviz.limits import LIMITS
 from mklviz.quoting import listed
 from mklviz.typing import Array, Indices, Single
@@ -29,10 +30,15 @@ class Cross(ABC):
 
     block = 2**20  # entries formed at a time, 8 MB; a few such blocks are alive together
 
-    def __init__(self, new: Array) -> None:
-        if not all(np.isfinite(part).all() for part in (new if isinstance(new, GramFiles) else [new])):
+    def __init__(self, part: Any, new: Array) -> None:
+        if not all(np.isfinite(one).all() for one in (new if isinstance(new, GramFiles) else [new])):
             raise KernelError("New points must be finite in every entry: fill in or drop missing values.")
-        self.new = new
+        self.part, self.new = part, new
+        self._check()
+
+    @abstractmethod
+    def _check(self) -> None:
+        """Raise `KernelError` unless the new points fit the part."""
 
     def __len__(self) -> int:
         return self.new.shape[-2]
@@ -44,11 +50,8 @@ class Cross(ABC):
     def apply(self, weights: Array, signed: Array) -> Array:
         """Return ``K_d(new, samples) signed``, like signed (n,) or (n, c), block by block of new points."""
         out = np.zeros((len(self), *signed.shape[1:]))
-        rows = max(1, self.block // max(1, len(signed)))
-        for start in range(0, len(self), rows):
-            checkpoint()
-            stop = min(start + rows, len(self))
-            out[start:stop] = self.combine(weights, start, stop) @ signed
+        for some in slices(len(self), max(1, self.block // max(1, len(signed)))):
+            out[some] = self.combine(weights, some.start, some.stop) @ signed
         return out
 
 
@@ -124,21 +127,56 @@ def check_columns(new: Array, width: int) -> None:
         raise KernelError(f"New points need {width} columns, but an array of shape {new.shape} was given.")
 
 
+def check_values(new: Array, what: str, whole: tuple[int, int], part: tuple[int, int]) -> bool:
+    """Return whether values for new points, (m, n_new, n), are those of the whole bank and not of a part, (m, n) each.
+
+    Raises `KernelError` unless they are of either; `what` was given for the samples.
+    """
+    shape = (new.shape[0], new.shape[2]) if new.ndim == 3 else None
+    if shape not in (whole, part):
+        only = "" if part == whole else f", or ({part[0]}, n_new, {part[1]}) for the part in use"
+        raise KernelError(
+            f"{what}: new points need an array of shape ({whole[0]}, n_new, {whole[1]}){only}, but {new.shape} was"
+            " given."
+        )
+    return shape == whole
+
+
 Access = Literal["matrix", "rows", "factors"]
 Kind = Literal["sum", "product", "parametric"]
+NO_TERMS = (
+    "There are no terms v'K_k v of single kernels: that takes a sum of kernels. The derivatives of products and of"
+    " kernels with parameters are what slopes(weights, v) gives."
+)
 
 
 class Part(Protocol):
     """Some kernels of a bank between any point and some of its samples, without Gram matrices.
 
-    `bank_shape`: number of kernels and of samples of the bank.
+    `bank_shape`: number of kernels and of samples of the bank; `crosses`: what they are between new points and these.
     """
 
-    @property
-    def bank_shape(self) -> tuple[int, int]: ...
+    crosses: ClassVar[type[Cross]]
+    which: Indices  # the kernels' places in the bank
+    bank_shape: tuple[int, int]
+
+    def spread(self, weights: Array) -> Array:
+        """Return weights (len(which),) of the part's kernels as weights (m,) of all."""
+        every = np.zeros(self.bank_shape[0])
+        every[self.which] = weights
+        return every
+
+    def merged(self, signed: Array) -> tuple[Part, Array]:
+        """Return a part with dual variables that make the same function: of one sample per column, where one will do.
+
+        `signed`: (len(samples),) or (len(samples), c).
+        """
+        return self, signed
 
     def cross(self, X_new: ArrayLike) -> Cross:
-        """Return the kernels between new points and the part's samples."""
+        """Return the kernels between new points and the part's samples, or raise `KernelError` if they do not fit."""
+        new: Any = X_new if isinstance(X_new, GramFiles) else numbers(X_new, "The array of new points")
+        return self.crosses(self, new)
 
 
 class Bank(Protocol):
@@ -155,14 +193,11 @@ class Bank(Protocol):
     n_samples: int
     nbytes: int  # memory the kernels take
     backend: str  # how they are stored, for people
+    access: Access
+    names: Sequence[str]
 
-    @property
-    def access(self) -> Access: ...
-
-    @property
-    def names(self) -> Sequence[str]: ...
-
-    def __len__(self) -> int: ...
+    def __len__(self) -> int:
+        return len(self.names)
 
     def combine(self, weights: Array, out: Array | None = None) -> Array:
         """Return ``K_d``, (n, n) in C order, written into `out` if given."""
@@ -173,20 +208,62 @@ class Bank(Protocol):
     def slopes(self, weights: Array, signed: Array, kernel: Array | None = None) -> Array:
         """Return the gradient in d of ``J = max_beta D_loss(beta) - 1/2 beta'K_d beta`` at its maximiser, (m,).
 
-        `weights` (m,); `signed` (n,): the maximiser beta; `kernel` (n, n): ``K_d``, where the caller has it.
+        `weights` (m,); `signed` (n,): the maximiser beta; `kernel` (n, n): ``K_d``, where the caller has it. Where
+        kernels are added it is ``-1/2 beta'K_k beta`` for every k, the same at all weights.
         """
+        return -0.5 * self.quad(signed)
 
     def quad(self, v: Array) -> Array:
         """Return ``v'K_k v`` for every kernel, (m,)."""
+        raise UnsupportedProblem(NO_TERMS)
 
     def products(self, v: Array, which: Indices) -> Array:
         """Return ``K_k v`` for the kernels k in `which`, (len(which), n)."""
+        raise UnsupportedProblem(NO_TERMS)
 
     def part(self, which: Indices | None = None, samples: Indices | None = None) -> Part:
         """Return the kernels `which` between any point and `samples`; all by default."""
 
     def cross(self, X_new: ArrayLike) -> Cross:
-        """Return the kernels between new points and the bank's samples."""
+        """Return the kernels between new points (n_new, d) and the bank's samples.
+
+        Gram matrices and distances that were given take those of new points, (m, n_new, n).
+        """
+        return self.part().cross(in_order(X_new, self))
+
+    # what a bank may be able to do besides
+
+    def quad_error(self, v: Array, quad: Array) -> Array:
+        """Return how far `quad` (m,) may be from ``v'K_k v`` by rounding, at most, as far as the bank knows."""
+        return np.zeros_like(quad)
+
+    def quad_compensated(self, v: Array, which: Indices) -> tuple[Array, Array]:
+        """Return ``v'K_k v`` as if computed with twice the digits, and ``|v|'|K_k||v|``, for the kernels in `which`.
+
+        The latter is 0 for kernels given by factors, whose forms are sums of squares. Elsewhere it is `quad`.
+        """
+        return self.quad(v)[which], np.zeros(len(which))
+
+    @property
+    def rounding_pays(self) -> bool:
+        """Whether `combine_rounded` and `apply` take less than `combine`."""
+        return False
+
+    def combine_rounded(self, weights: Array, out: Array | None = None) -> Array:
+        """Return ``K_d`` like `combine`, its entries right to about 1e-6; `apply` stays exact."""
+        return self.combine(weights, out)
+
+    def error(self, weights: Array) -> tuple[float, float]:
+        """Return the relative trace error of the worst kernel with weight, and of K_d; nan where kernels are exact."""
+        return math.nan, math.nan
+
+    def words(self, weights: Array | None = None, whose: str = "") -> str:
+        """Say what is approximate, and how exact, also by a solver's weights (m,) if given; "" where all is exact."""
+        return ""
+
+    def miniatures(self, X: Array) -> Sequence[Bank]:
+        """Return banks on the points X (n, d) that together need the same compiled functions."""
+        return []
 
 
 class RowKernel(Protocol):
@@ -219,61 +296,6 @@ class FactorBank(Bank, Protocol):
 
 
 @runtime_checkable
-class Approximate(Protocol):
-    """Extra abilities of a bank whose kernels approximate others."""
-
-    def error(self, weights: Array) -> tuple[float, float]:
-        """Return the relative trace error of the worst kernel with weight, and that of K_d itself."""
-
-    def words(self, weights: Array | None = None, whose: str = "") -> str:
-        """Say what is exact and what approximate, and how exact, also by the weights (m,) of a solver if given."""
-
-    def narrowed(self) -> Bank:
-        """Return the same bank in single precision."""
-
-
-@runtime_checkable
-class Rounding(Protocol):
-    """Extra abilities of a bank that forms K_d faster in single precision.
-
-    `rounding_pays`: whether that is worth it at the bank's size.
-    """
-
-    @property
-    def rounding_pays(self) -> bool: ...
-
-    def combine_rounded(self, weights: Array, out: Array | None = None) -> Array:
-        """Return ``K_d`` like `Bank.combine`, its entries right to about 1e-6; `Bank.apply` stays exact."""
-
-
-@runtime_checkable
-class Compensating(Protocol):
-    """Extra abilities of a bank that can bound the rounding of its forms, and avoid it."""
-
-    def quad_error(self, v: Array, quad: Array) -> Array:
-        """Return how far `quad` (m,) may be from ``v'K_k v`` by rounding, at most."""
-
-    def quad_compensated(self, v: Array, which: Indices) -> tuple[Array, Array]:
-        """Return ``v'K_k v`` as if computed with twice the digits, and ``|v|'|K_k||v|``, for the kernels in `which`.
-
-        The latter is 0 for kernels given by factors, whose forms are sums of squares.
-        """
-
-
-# asked at every step: of a type Python remembers the answer, of an object it looks for each method anew
-
-
-def approximates(bank: object) -> TypeGuard[Approximate]:
-    """Return whether a bank is `Approximate`."""
-    return issubclass(type(bank), Approximate)
-
-
-def compensates(bank: object) -> TypeGuard[Compensating]:
-    """Return whether a bank is `Compensating`."""
-    return issubclass(type(bank), Compensating)
-
-
-@runtime_checkable
 class Divisible(Protocol):
     """Extra abilities of a bank that can be restricted to some of its samples, with the same scaling."""
 
@@ -282,26 +304,8 @@ class Divisible(Protocol):
 
 
 @runtime_checkable
-class Miniature(Protocol):
-    """Extra abilities of a bank whose compiled functions small banks of its kind can load."""
-
-    def miniatures(self, X: Array) -> Sequence[Bank]:
-        """Return banks on the points X (n, d) that together need the same compiled functions."""
-
-
-@runtime_checkable
 class Movable(Part, Protocol):
     """Extra abilities of a part whose kernels are added and can be had between any points."""
 
-    which: Indices  # the kernels' places in the bank
-
     def at(self, points: Array | None) -> Part:
         """Return the kernels between any point and `points`, or all samples where kernel values were given."""
-
-
-@runtime_checkable
-class Merging(Protocol):
-    """Extra abilities of a part whose samples one sample can replace."""
-
-    def merged(self, signed: Array) -> tuple[Part, Array]:
-        """Return a part of one sample per column of `signed`, and its dual variables, that make the same function."""

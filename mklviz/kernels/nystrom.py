@@ -21,8 +21,8 @@ from itertools import chain
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mklviz.context import slices, spending
 from mklviz.context.blas import one_blas_thread
-from mklviz.context.cancelling import spending
 from mklviz.context.memory import in_words
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels.evaluation.builder import Progress
@@ -35,9 +35,9 @@ from mklviz.kernels.evaluation.checks import (
     read_families,
     refuse_if_too_large,
 )
-from mklviz.kernels.evaluation.nystrom import CHOICES, Accuracy, FeatureMaps, NystromBuilder, check_landmarks
+from mklviz.kernels.evaluation.nystrom import CHOICES, Accuracy, FeatureMaps, NystromBuilder
 from mklviz.kernels.families import Gaussian, KernelFamily
-from mklviz.kernels.interface import Access, Cross, Kind, check_columns, column_names, in_order, numbers, of_table
+from mklviz.kernels.interface import Access, Bank, Cross, Kind, Part, check_columns, column_names, of_table
 from mklviz.kernels.storage.cluster import ClusterFactors, blocks_of, client_for
 from mklviz.kernels.storage.disk import Folder, check_room, dask_table, is_dask, mapped_points, on_disk
 from mklviz.kernels.storage.passes import (
@@ -85,10 +85,15 @@ class Nystrom:
     choice: str = "kmeans++"
 
     def __post_init__(self) -> None:
-        check_landmarks(self.landmarks, self.choice)
+        if not is_whole(self.landmarks) or self.landmarks < 1:
+            raise KernelError(
+                f"landmarks must be a whole number of at least 1, such as 200, not {self.landmarks!r:.80}."
+            )
+        if self.choice not in CHOICES:
+            raise KernelError(f"Landmarks are chosen by {' or '.join(CHOICES)}, not by {self.choice!r:.80}.")
 
 
-class NystromBank:
+class NystromBank(Bank):
     """m approximate kernels on the same n samples; build one with `build`.
 
     Attributes
@@ -141,9 +146,6 @@ class NystromBank:
         ranks = f"{many:,}" if few == many else f"{few:,} to {many:,}"
         where = f", {in_words(factors.nbytes)} on {'a Dask cluster' if there else 'disk'}" if away else ""
         self.backend = f"{len(self):,} approximated by Nyström with {ranks} columns each{where}"
-
-    def __len__(self) -> int:
-        return len(self.kernels)
 
     def __repr__(self) -> str:
         return f"NystromBank({len(self)} kernels, {self.n_samples} samples, {self.nbytes / 2**20:.1f} MB)"
@@ -267,7 +269,7 @@ class NystromBank:
         if away and client is None:
             check_room(size, what, folder)
         scaling = normalize, checked_weights(sample_weight, len(points))
-        builder = NystromBuilder(points, families, labels, *scaling, landmarks, choice, seed, max_bytes, progress)
+        builder = NystromBuilder(points, families, labels, *scaling, approximation, seed, max_bytes, progress)
         there = X if is_dask(X) else points
         built = builder.build(away, folder) if client is None else builder.build_there(client, there)
         return of_table(cls(builder.maps, *built, approximation), feature_names, column_names(named))
@@ -339,11 +341,6 @@ class NystromBank:
         return np.max([*each(self._rows, partial(_largest_of, self.maps.starts[:-1]))], axis=0)
 
     @spending("gradient")
-    def slopes(self, weights: Array, signed: Array, kernel: Array | None = None) -> Array:
-        """Return the gradient of J in d, ``-1/2 beta'K_k beta`` for every k, (m,): the same at all weights."""
-        return -0.5 * self.quad(signed)
-
-    @spending("gradient")
     def products(self, v: Array, which: Indices) -> Array:
         """Return ``K_k v`` for the kernels k in `which`, (len(which), n)."""
         starts = self.maps.starts.astype(np.int64)
@@ -369,27 +366,56 @@ class NystromBank:
         which = np.arange(len(self)) if which is None else which
         return NystromPart(self.maps, self._rows, which, samples, (len(self), self.n_samples))
 
-    def cross(self, X_new: ArrayLike) -> NystromCross:
-        """Return the kernels between new points (n_new, d) and the bank's samples."""
-        return self.part().cross(in_order(X_new, self))
+
+class NystromCross(Cross):
+    """Approximate kernels between new points and samples of a bank."""
+
+    part: NystromPart
+
+    def _check(self) -> None:
+        check_columns(self.new, self.part.maps.n_features)
+
+    def combine(self, weights: Array, start: int = 0, stop: int | None = None) -> Array:
+        """Return ``sum_k weights_k K_k(new, samples)`` for the new points from `start` to `stop`, all by default."""
+        part, stop = self.part, len(self) if stop is None else stop
+        rows = part.rows if part.samples is None else part.rows[part.samples]
+        weighted = self._coordinates(part.spread(weights), start, stop)
+        return np.asarray(weighted @ rows.astype(np.float64).T)
+
+    def apply(self, weights: Array, signed: Array) -> Array:
+        """Return ``K_d(new, samples) signed``, (n_new,) or (n_new, c)."""
+        part, every = self.part, self.part.spread(weights)
+        u = np.stack([part.project(column) for column in signed.reshape(len(signed), -1).T], axis=1)
+        out = np.empty((len(self), u.shape[1]))
+        for some in slices(len(self), BLOCK):
+            out[some] = self._coordinates(every, some.start, some.stop) @ u
+        return out.reshape(len(self), *signed.shape[1:])
+
+    def features(self, weights: Array) -> Array:
+        """Return coordinates of the new points whose inner products are K_d, (n_new, r), of kernels with weight."""
+        roots = np.sqrt(self.part.spread(weights))
+        used = np.repeat(roots > 0.0, np.diff(self.part.maps.starts))
+        return self._coordinates(roots, 0, len(self))[:, used]
+
+    def _coordinates(self, weights: Array, start: int, stop: int) -> Array:
+        """Return ``z(x) diag(w)`` for the new points from `start` to `stop`."""
+        maps = self.part.maps
+        out = np.empty((stop - start, maps.width))
+        maps.write(self.new[start:stop], out, weights, first=start)
+        out *= np.repeat(weights, np.diff(maps.starts))
+        return out
 
 
 @dataclass(frozen=True)
-class NystromPart:
+class NystromPart(Part):
     """Some approximate kernels between any point and some samples, which are known by their coordinates alone."""
 
+    crosses = NystromCross
     maps: FeatureMaps
     rows: Factors  # (n, R): coordinates of samples; the part uses those in `samples`, or all where that is None
     which: Indices  # the kernels' places in the bank
     samples: Indices | None
     bank_shape: tuple[int, int]  # number of kernels and of samples of the bank
-
-    def __len__(self) -> int:
-        return len(self.rows) if self.samples is None else len(self.samples)
-
-    def cross(self, X_new: ArrayLike) -> NystromCross:
-        """Return the kernels between new points (n_new, d) and the part's samples."""
-        return NystromCross(self, numbers(X_new, "The array of new points"))
 
     def at(self, points: Array | None) -> NystromPart:
         """Return these kernels between any point and others than the bank's samples."""
@@ -398,12 +424,6 @@ class NystromPart:
         rows = np.empty((len(new), self.maps.width))
         self.maps.write(new, rows, np.ones(self.bank_shape[0]))
         return NystromPart(self.maps, rows, self.which, None, self.bank_shape)
-
-    def spread(self, weights: Array) -> Array:
-        """Return weights (len(which),) of the part's kernels as weights (m,) of all."""
-        every = np.zeros(self.bank_shape[0])
-        every[self.which] = weights
-        return every
 
     def project(self, signed: Array) -> Array:
         """Return ``Z'signed`` for the part's samples, (R,)."""
@@ -422,46 +442,6 @@ class NystromPart:
         rows = np.stack([self.project(column) for column in columns.T])
         duals = np.ones(1) if signed.ndim == 1 else np.eye(len(rows))
         return NystromPart(self.maps, rows, self.which, None, self.bank_shape), duals
-
-
-class NystromCross(Cross):
-    """Approximate kernels between new points and samples of a bank."""
-
-    def __init__(self, part: NystromPart, new: Array) -> None:
-        super().__init__(new)
-        self.part = part
-        check_columns(new, part.maps.n_features)
-
-    def combine(self, weights: Array, start: int = 0, stop: int | None = None) -> Array:
-        """Return ``sum_k weights_k K_k(new, samples)`` for the new points from `start` to `stop`, all by default."""
-        part, stop = self.part, len(self) if stop is None else stop
-        rows = part.rows if part.samples is None else part.rows[part.samples]
-        weighted = self._coordinates(part.spread(weights), start, stop)
-        return np.asarray(weighted @ rows.astype(np.float64).T)
-
-    def apply(self, weights: Array, signed: Array) -> Array:
-        """Return ``K_d(new, samples) signed``, (n_new,) or (n_new, c)."""
-        part, every = self.part, self.part.spread(weights)
-        u = np.stack([part.project(column) for column in signed.reshape(len(signed), -1).T], axis=1)
-        out = np.empty((len(self), u.shape[1]))
-        for start in range(0, len(self), BLOCK):
-            stop = min(start + BLOCK, len(self))
-            out[start:stop] = self._coordinates(every, start, stop) @ u
-        return out.reshape(len(self), *signed.shape[1:])
-
-    def features(self, weights: Array) -> Array:
-        """Return coordinates of the new points whose inner products are K_d, (n_new, r), of kernels with weight."""
-        roots = np.sqrt(self.part.spread(weights))
-        used = np.repeat(roots > 0.0, np.diff(self.part.maps.starts))
-        return self._coordinates(roots, 0, len(self))[:, used]
-
-    def _coordinates(self, weights: Array, start: int, stop: int) -> Array:
-        """Return ``z(x) diag(w)`` for the new points from `start` to `stop`."""
-        maps = self.part.maps
-        out = np.empty((stop - start, maps.width))
-        maps.write(self.new[start:stop], out, weights, first=start)
-        out *= np.repeat(weights, np.diff(maps.starts))
-        return out
 
 
 def _compensated(columns: slice, rows: Factors, v: Array) -> tuple[Array, Array]:

@@ -17,13 +17,14 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklviz.context.cancelling import checkpoint, in_pieces, spending
-from mklviz.errors import KernelError, UnsupportedProblem
+from mklviz.context import in_pieces, spending
+from mklviz.errors import KernelError
 from mklviz.kernels.evaluation.checks import MEMORY_LIMIT, feature_labels, own_points, refuse_if_too_large
-from mklviz.kernels.interface import Access, Cross, Kind, check_columns, column_names, in_order, numbers, of_table
+from mklviz.kernels.interface import Access, Bank, Cross, Kind, Part, check_columns, column_names, of_table
 from mklviz.kernels.parametrizations import LearnedPolynomial, ParametricKernel, SumOfKernels
 from mklviz.kernels.parametrizations._checks import check_kernel, check_names
 from mklviz.kernels.parametrizations._kernel import asked_slopes, asked_values, shown
+from mklviz.kernels.storage.rows import tiles
 from mklviz.kernels.storage.triangles import mirror
 from mklviz.quoting import fact_table
 from mklviz.typing import Array, Indices
@@ -32,7 +33,7 @@ TILE = 2**17  # entries asked for at once: some milliseconds where the kernel is
 _WORKSPACE = 2  # matrices of n by n that one use of the kernel takes
 
 
-class ParametricBank:
+class ParametricBank(Bank):
     """A kernel of m parameters on n samples.
 
     Build one with `build`. Weights are the parameters d.
@@ -72,9 +73,6 @@ class ParametricBank:
         self.n_samples = len(points)
         self.nbytes = points.nbytes
         self.backend = f"{kernel.label} computed from the points"
-
-    def __len__(self) -> int:
-        return len(self.names)
 
     def __repr__(self) -> str:
         return f"ParametricBank({self.kernel.label}, {len(self)} parameters, {self.n_samples} samples)"
@@ -175,14 +173,6 @@ class ParametricBank:
         in_pieces(add, len(rows), f"computing the slopes of {len(self):,} parameters")
         return np.asarray(-0.5 * sums.sum(0))
 
-    def quad(self, v: Array) -> Array:
-        """Raise `UnsupportedProblem`: there are no terms ``v'K_k v``."""
-        raise UnsupportedProblem(_NO_TERMS)
-
-    def products(self, v: Array, which: Indices) -> Array:
-        """Raise `UnsupportedProblem`: there are no terms ``K_k v``."""
-        raise UnsupportedProblem(_NO_TERMS)
-
     def part(self, which: Indices | None = None, samples: Indices | None = None) -> ParametricPart:
         """Return the kernel between any point and `samples`, of the parameters `which` alone; all by default."""
         which = np.arange(len(self)) if which is None else which
@@ -195,57 +185,38 @@ class ParametricBank:
         bank.access = self.access
         return [bank]
 
-    def cross(self, X_new: ArrayLike) -> ParametricCross:
-        """Return the kernel between new points (n_new, d) and the bank's samples."""
-        return self.part().cross(in_order(X_new, self))
-
-
-@dataclass(frozen=True)
-class ParametricPart:
-    """The kernel between any point and some samples, of some parameters while all others are zero."""
-
-    kernel: ParametricKernel
-    points: Array  # (n_part, d)
-    which: Indices  # the parameters' places among all
-    bank_shape: tuple[int, int]  # number of parameters and of samples of the bank
-
-    def cross(self, X_new: ArrayLike) -> ParametricCross:
-        """Return the kernel between new points and the part's samples, see `ParametricBank.cross`."""
-        return ParametricCross(self, numbers(X_new, "The array of new points"))
-
 
 class ParametricCross(Cross):
     """The kernel between new points and samples of a bank."""
 
-    def __init__(self, part: ParametricPart, new: Array) -> None:
-        super().__init__(new)
-        self.part = part
-        check_columns(new, part.points.shape[1])
+    part: ParametricPart
 
-    def _all(self, weights: Array) -> Array:
-        every = np.zeros(self.part.bank_shape[0])
-        every[self.part.which] = weights
-        return every
+    def _check(self) -> None:
+        check_columns(self.new, self.part.points.shape[1])
 
     def combine(self, weights: Array, start: int = 0, stop: int | None = None) -> Array:
         """Return ``K_d(new, samples)`` for the new points from `start` to `stop`."""
-        part, every = self.part, self._all(weights)
+        part, every = self.part, self.part.spread(weights)
         new = self.new[start : len(self) if stop is None else stop]
         out = np.empty((len(new), len(part.points)))
-        for some in _blocks(len(new), len(part.points)) if out.size else ():
-            checkpoint()
+        for some in tiles(len(new), len(part.points), TILE) if out.size else ():
             out[some] = _values(part.kernel, new[some], part.points, every)
         return out
 
     def apply(self, weights: Array, signed: Array) -> Array:
         """Return ``K_d(new, samples) signed``, (n_new,) or (n_new, c)."""
-        return _times(self.part.kernel, self.new, self.part.points, self._all(weights), signed)
+        return _times(self.part.kernel, self.new, self.part.points, self.part.spread(weights), signed)
 
 
-_NO_TERMS = (
-    "A kernel with parameters has no terms v'K_k v of single kernels: that takes a sum of kernels. Its derivatives are"
-    " what slopes(weights, v) gives."
-)
+@dataclass(frozen=True)
+class ParametricPart(Part):
+    """The kernel between any point and some samples, of some parameters while all others are zero."""
+
+    crosses = ParametricCross
+    kernel: ParametricKernel
+    points: Array  # (n_part, d)
+    which: Indices  # the parameters' places among all
+    bank_shape: tuple[int, int]  # number of parameters and of samples of the bank
 
 
 def _terms(kernel: object) -> list[ParametricKernel]:
@@ -283,16 +254,9 @@ def _times(kernel: ParametricKernel, left: Array, right: Array, weights: Array, 
     used = np.flatnonzero(columns.any(axis=1))
     right, columns = right[used], columns[used]
     out = np.zeros((len(left), columns.shape[1]))
-    for some in _blocks(len(left), len(used)) if len(used) else ():
-        checkpoint()
+    for some in tiles(len(left), len(used), TILE) if len(used) else ():
         out[some] = _values(kernel, left[some], right, weights) @ columns
     return out.reshape(len(left), *v.shape[1:])
-
-
-def _blocks(count: int, width: int) -> list[slice]:
-    """Return ranges of `count` rows so short that so many rows of `width` entries are one tile."""
-    step = max(TILE // max(width, 1), 1)
-    return [slice(start, min(start + step, count)) for start in range(0, count, step)]
 
 
 def _tiles(n: int) -> list[slice]:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from mklviz.datasets import GramFiles
 from mklviz.errors import KernelError
 from mklviz.kernels.evaluation.checks import sample_scales
-from mklviz.kernels.interface import Cross, check_columns, numbers
+from mklviz.kernels.interface import Cross, Part, check_columns, check_values
 from mklviz.typing import Array, Indices
 
 if TYPE_CHECKING:
@@ -20,79 +18,31 @@ if TYPE_CHECKING:
     from mklviz.kernels.storage.streamed import StreamedGaussians
 
 
-@dataclass(frozen=True)
-class KernelPart:
-    """Some kernels of a bank between any point and some of its samples, without Gram matrices."""
-
-    kernels: Sequence[KernelSpec]
-    scales: tuple[Array, ...]  # each kernel's normalization at each sample
-    points: Array | None  # (n_part, d): none for a bank of Gram matrices
-    normalize: str
-    which: Indices  # the kernels' places in the bank
-    samples: Indices  # the samples'
-    bank_shape: tuple[int, int]  # number of kernels and of samples of the bank
-    # for each block of kernels that is computed on the fly: their places in this part, their numbers in the block, and
-    # the block
-    streams: tuple[tuple[Indices, Indices, StreamedGaussians], ...] = ()
-    given: Given | None = None  # how kernel values are made of what is given for new points, unless they are given
-
-    def at(self, points: Array | None) -> KernelPart:
-        """Return these kernels between any point and others than the bank's samples, or all samples of given ones."""
-        if not all(map(len, self.scales)):
-            raise KernelError("The model has no support vectors, so no kernel was learned.")
-        if points is not None and self.points is not None:
-            check_columns(points, self.points.shape[1])
-        count = self.bank_shape[1] if points is None else len(points)
-        scales = [np.broadcast_to(scale[:1], (count,)) for scale in self.scales]
-        if points is not None and self.normalize == "diagonal":
-            scales = [
-                sample_scales(spec.family.diagonal(points[:, list(spec.columns)], spec.value), "diagonal", spec.name)
-                for spec in self.kernels
-                if spec.family is not None
-            ]
-        return replace(self, scales=tuple(scales), points=points, samples=np.arange(count))
-
-    def cross(self, X_new: ArrayLike) -> CrossBank:
-        """Return the kernels between new points and the part's samples.
-
-        `X_new` (n_new, d): for a bank of Gram matrices an (m, n_new, n) array of kernel values, of the whole bank or of
-        this part. Raises `KernelError` if the array does not fit the bank.
-        """
-        new: Any = X_new if isinstance(X_new, GramFiles) else numbers(X_new, "The array of new points")
-        return CrossBank(self, new)
-
-
 class CrossBank(Cross):
-    """The kernels of a sum between `new` points, or their kernel values, and samples of a bank."""
+    """The kernels of a sum between new points (n_new, d), or their values (m, n_new, n), and samples of a bank.
 
-    def __init__(self, part: KernelPart, new: Array) -> None:
-        super().__init__(new)
-        self.part = part
-        self._whole = False
-        if part.points is None:
-            self._whole = self._check_values()
-        else:
-            check_columns(new, part.points.shape[1])
+    These are values of the kernels of the whole bank, or of the part alone.
+    """
+
+    part: KernelPart
+
+    def _check(self) -> None:
+        if self.part.points is not None:
+            check_columns(self.new, self.part.points.shape[1])
+        self._whole = self.part.points is None and self._check_values()
 
     def _check_values(self) -> bool:
         """Return whether kernel values were given for the whole bank, not for this part only."""
-        part, shape = self.part, self.new.shape
-        shape_of_bank = (shape[0], shape[2]) if len(shape) == 3 else None
-        needed = (len(part.which), len(part.samples)) if part.given is None else part.given.shape
-        if part.given is not None and shape_of_bank != needed:
-            raise KernelError(
-                f"These kernels are made of the matrices given, distances or repaired: new points need an array of"
-                f" shape ({needed[0]}, n_new, {needed[1]}), but {shape} was given."
-            )
-        if part.given is None and shape_of_bank not in (part.bank_shape, needed):
-            only = "" if needed == part.bank_shape else f", or ({needed[0]}, n_new, {needed[1]}) for the part in use"
-            raise KernelError(
-                f"This bank holds Gram matrices: new points need an array of shape ({part.bank_shape[0]}, n_new,"
-                f" {part.bank_shape[1]}){only}, but {shape} was given."
-            )
+        part = self.part
+        if part.given is None:
+            needed = len(part.which), len(part.samples)
+            whole = check_values(self.new, "This bank holds Gram matrices", part.bank_shape, needed)
+        else:
+            what = "These kernels are made of the matrices given, distances or repaired"
+            whole = check_values(self.new, what, part.given.shape, part.given.shape)
         if part.normalize == "diagonal":
             raise KernelError("Gram matrices scaled to unit diagonal cannot be extended to new points.")
-        return part.given is not None or shape_of_bank == part.bank_shape
+        return whole
 
     def combine(self, weights: Array, start: int = 0, stop: int | None = None) -> Array:
         """Return ``sum_k weights_k K_k(new, samples)``, of kernels with weight alone, for points `start` to `stop`."""
@@ -134,3 +84,38 @@ class CrossBank(Cross):
         new = self.new[:, start:stop]
         rows = new[number] if part.given is None else part.given.values(new, number)
         return rows[:, part.samples]
+
+
+@dataclass(frozen=True)
+class KernelPart(Part):
+    """Some kernels of a bank between any point and some of its samples, without Gram matrices."""
+
+    crosses = CrossBank
+
+    kernels: Sequence[KernelSpec]
+    scales: tuple[Array, ...]  # each kernel's normalization at each sample
+    points: Array | None  # (n_part, d): none for a bank of Gram matrices
+    normalize: str
+    which: Indices  # the kernels' places in the bank
+    samples: Indices  # the samples'
+    bank_shape: tuple[int, int]  # number of kernels and of samples of the bank
+    # for each block of kernels that is computed on the fly: their places in this part, their numbers in the block, and
+    # the block
+    streams: tuple[tuple[Indices, Indices, StreamedGaussians], ...] = ()
+    given: Given | None = None  # how kernel values are made of what is given for new points, unless they are given
+
+    def at(self, points: Array | None) -> KernelPart:
+        """Return these kernels between any point and others than the bank's samples, or all samples of given ones."""
+        if not all(map(len, self.scales)):
+            raise KernelError("The model has no support vectors, so no kernel was learned.")
+        if points is not None and self.points is not None:
+            check_columns(points, self.points.shape[1])
+        count = self.bank_shape[1] if points is None else len(points)
+        scales = [np.broadcast_to(scale[:1], (count,)) for scale in self.scales]
+        if points is not None and self.normalize == "diagonal":
+            scales = [
+                sample_scales(spec.family.diagonal(points[:, list(spec.columns)], spec.value), "diagonal", spec.name)
+                for spec in self.kernels
+                if spec.family is not None
+            ]
+        return replace(self, scales=tuple(scales), points=points, samples=np.arange(count))

@@ -12,14 +12,13 @@ Vishwanathan, Varma, SPG-GMKL (KDD 2012), section 5.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NoReturn, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklviz.context.cancelling import spending
-from mklviz.errors import KernelError, UnsupportedProblem
+from mklviz.context import spending
+from mklviz.errors import KernelError
 from mklviz.kernels.evaluation.checks import (
     MEMORY_LIMIT,
     check_symmetric,
@@ -29,15 +28,17 @@ from mklviz.kernels.evaluation.checks import (
 )
 from mklviz.kernels.evaluation.distances import (
     Distances,
-    DistancesPart,
     FeatureDistances,
+    FeaturePart,
     GivenDistances,
+    GivenPart,
     group_names,
+    kernel_of,
     membership,
 )
-from mklviz.kernels.interface import Access, Cross, Kind, column_names, in_order, numbers, of_table
+from mklviz.kernels.interface import Bank, Kind, column_names, numbers, of_table
 from mklviz.kernels.storage.packed import PackedBlock
-from mklviz.kernels.storage.rows import CACHE_MB, ComputedRows, SumRows, by_rows, check_cache, refuse_matrix
+from mklviz.kernels.storage.rows import CACHE_MB, SumRows, by_rows, check_cache, refuse_matrix
 from mklviz.kernels.storage.triangles import packed_length
 from mklviz.quoting import fact_table
 from mklviz.typing import Array, Indices
@@ -45,7 +46,7 @@ from mklviz.typing import Array, Indices
 _WORKSPACE = 2  # matrices of n by n that one use of a product takes
 
 
-class ProductBank:
+class ProductBank(Bank):
     """m distances D_k between the same n samples, and the kernel ``exp(-sum_k d_k D_k)``.
 
     Build one with `build` or `from_distances`.
@@ -77,16 +78,13 @@ class ProductBank:
 
     def __init__(self, distances: Distances, names: Sequence[str], n_samples: int, cache_mb: int = CACHE_MB) -> None:
         self._distances = distances
-        self.access: Access = "rows" if isinstance(distances, FeatureDistances) and by_rows(n_samples) else "matrix"
+        self.access = "rows" if isinstance(distances, FeatureDistances) and by_rows(n_samples) else "matrix"
         self._cache_bytes = check_cache(cache_mb) * 2**20
         self.names = list(names)
         self.n_samples = n_samples
         self.nbytes = distances.nbytes
         by_row = ", computed on the fly, row by row" if self.access == "rows" else ""
         self.backend = f"product of {len(self.names)} kernels from {distances.label}{by_row}"
-
-    def __len__(self) -> int:
-        return len(self.names)
 
     def __repr__(self) -> str:
         return f"ProductBank({len(self)} kernels, {self.n_samples} samples: from {self._distances.label})"
@@ -188,7 +186,7 @@ class ProductBank:
             refuse_matrix(self.n_samples)
         combined = np.empty((self.n_samples, self.n_samples)) if out is None else out
         self._distances.combine(weights, combined)
-        return _kernel_of(combined)
+        return kernel_of(combined)
 
     @spending("combine")
     def apply(self, weights: Array, v: Array) -> Array:
@@ -200,7 +198,7 @@ class ProductBank:
     def kernel(self, weights: Array) -> SumRows:
         """Return K_d by rows, one Gaussian of scaled features; see `RowKernel`."""
         assert isinstance(self._distances, FeatureDistances)
-        return SumRows([ComputedRows([self._distances.gaussian(weights)])], self.n_samples, self._cache_bytes)
+        return SumRows([self._distances.gaussian(weights)], self.n_samples, self._cache_bytes)
 
     @spending("gradient")
     def slopes(self, weights: Array, signed: Array, kernel: Array | None = None) -> Array:
@@ -213,60 +211,17 @@ class ProductBank:
         np.fill_diagonal(charged, 0.0)  # it meets distances of zero, and only rounding would come of it
         return 0.5 * self._distances.forms(charged)
 
-    def quad(self, v: Array) -> Array:
-        """Raise `UnsupportedProblem`: a product has no terms ``v'K_k v``."""
-        _no_terms()
-
-    def products(self, v: Array, which: Indices) -> Array:
-        """Raise `UnsupportedProblem`: a product has no terms ``K_k v``."""
-        _no_terms()
-
-    def part(self, which: Indices | None = None, samples: Indices | None = None) -> ProductPart:
+    def part(self, which: Indices | None = None, samples: Indices | None = None) -> FeaturePart | GivenPart:
         """Return the kernels `which` between any point and `samples`, without the other samples; all by default."""
         which = np.arange(len(self)) if which is None else which
         samples = np.arange(self.n_samples) if samples is None else samples
-        return ProductPart(self._distances.part(which, samples), (len(self), self.n_samples), samples)
+        return self._distances.part(which, samples)
 
     def miniatures(self, X: Array) -> list[ProductBank]:
         """Return a bank on the points X (n, d) that needs the same compiled functions."""
         bank = ProductBank.build(X)
         bank.access = self.access
         return [bank]
-
-    def cross(self, X_new: ArrayLike) -> ProductCross:
-        """Return the kernel between new points (n_new, d), or distances (m, n_new, n), and the bank's samples."""
-        return self.part().cross(in_order(X_new, self))
-
-
-@dataclass(frozen=True)
-class ProductPart:
-    """Some kernels of a product between any point and some of its samples: the rest of a bank after learning."""
-
-    distances: DistancesPart
-    bank_shape: tuple[int, int]  # number of kernels and of samples of the bank
-    samples: Indices  # (n_part,): the samples' places in the bank
-
-    def cross(self, X_new: ArrayLike) -> ProductCross:
-        """Return the kernel between new points and the part's samples, see `ProductBank.cross`."""
-        return ProductCross(self, numbers(X_new, "The array of new points"))
-
-
-class ProductCross(Cross):
-    """The product of kernels between new points and samples of a bank."""
-
-    def __init__(self, part: ProductPart, new: Array) -> None:
-        super().__init__(new)
-        self.part = part
-        part.distances.check(new)
-
-    def combine(self, weights: Array, start: int = 0, stop: int | None = None) -> Array:
-        """Return ``exp(-sum_k weights_k D_k(new, samples))`` for the new points from `start` to `stop`."""
-        return _kernel_of(self.part.distances.combine(self.new, weights, start, len(self) if stop is None else stop))
-
-
-def _kernel_of(distances: Array) -> Array:
-    np.negative(distances, out=distances)
-    return np.asarray(np.exp(distances, out=distances))
 
 
 def _check_distances(matrix: Array, name: str, n: int) -> None:
@@ -286,10 +241,3 @@ def _check_distances(matrix: Array, name: str, n: int) -> None:
             f"{what} gives no kernel: exp(-d D) is one for every d >= 0 only if D is conditionally negative definite,"
             f" as squared Euclidean distances are, but -1/2 D, centred, has the eigenvalue {smallest:.3g}."
         )
-
-
-def _no_terms() -> NoReturn:
-    raise UnsupportedProblem(
-        "In a product of kernels no kernel stands for itself, so there are no terms v'K_k v: that takes a sum of"
-        " kernels."
-    )

@@ -17,7 +17,7 @@ from mklviz.errors import KernelError
 from mklviz.kernels import KernelFamily, KernelSpec, kernel_families
 from mklviz.kernels.evaluation.nystrom import FeatureMaps, Root, Subset
 from mklviz.kernels.evaluation.specs import Given, Repair
-from mklviz.kernels.interface import Merging, Movable, Part
+from mklviz.kernels.interface import Movable, Part
 from mklviz.kernels.nystrom import NystromCross, NystromPart
 from mklviz.kernels.part import KernelPart
 from mklviz.problem import Problem
@@ -81,9 +81,8 @@ def learned(problem: Problem, iterate: Iterate) -> Learned:
     predictor = problem.predictor(iterate.weights, iterate.dual)
     part = problem.bank.part(predictor.kernels, predictor.support)
     signed = problem.loss.signed(iterate.dual, problem.y)[predictor.support]
-    weights, own = iterate.weights[predictor.kernels], signed
-    if isinstance(part, Merging):  # one sample stands for all
-        part, own = part.merged(signed)
+    weights = iterate.weights[predictor.kernels]
+    part, own = part.merged(signed)  # one sample may stand for all
     return Learned(Function(part, weights, own, predictor.bias), predictor.support, signed)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mklviz.errors import ProblemError
-from mklviz.kernels.interface import Bank, Cross, Merging, in_order, numbers
+from mklviz.kernels.interface import Bank, Cross, in_order, numbers
 from mklviz.problem.losses import Loss
 from mklviz.typing import Array
 
@@ -79,11 +79,10 @@ class Predictor:
         self._labels = np.unique(y) if loss.multiclass else None  # by column of the decisions
         # losses for regression fit classes as well, by the values -1 and +1
         self._numbers = loss.regression and not np.isin(y, (-1.0, 1.0)).all()
-        self._part = bank.part(self.kernels, self.support)
         self.table_columns = getattr(bank, "table_columns", ())  # for `in_order`
-        self._weights, self._signed = d[self.kernels], signed[self.support]
-        if isinstance(self._part, Merging):  # half a million samples, for which one can stand
-            self._part, self._signed = self._part.merged(self._signed)
+        # half a million samples, for which one can stand
+        self._part, self._signed = bank.part(self.kernels, self.support).merged(signed[self.support])
+        self._weights = d[self.kernels]
 
     def __repr__(self) -> str:
         m, n = self._part.bank_shape

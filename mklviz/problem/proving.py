@@ -6,7 +6,7 @@ No s_k may come out too small: D would come out too high, with a price per unit 
 scaled until s_k <= 2 price. An s_k cancels where beta is large and nearly orthogonal to the range of K_k. So:
 
 1. Each s_k is known to an error e_k, from norms at hand. As long as D(s + e) is no more below D(s) than the share
-   of D that `mklviz.context.cancelling` leaves to rounding, all is well, and D(s) is returned as it is.
+   of D that `mklviz.context` leaves to rounding, all is well, and D(s) is returned as it is.
 2. Otherwise the s_k that matter, those of largest s_k + e_k, are computed anew with compensated products.
 3. Entries of a stored kernel are known to eps of their size. Where s_k is below u_k = eps |beta|'|K_k||beta|, or
    negative, the rounding of the kernel itself decides about it: |s_k| + u_k takes its place.
@@ -17,12 +17,12 @@ What a bound would be without the last rule is `Proved.stored`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import Protocol
 
 import numpy as np
 
 from mklviz.context import resolution
-from mklviz.kernels.interface import Bank, Compensating, compensates
+from mklviz.kernels.interface import Bank
 from mklviz.lazy import Later
 from mklviz.problem.losses import Loss
 from mklviz.problem.regularizers import Regularizer
@@ -75,8 +75,6 @@ def prove(problem: Posed, dual: Array, quad: Array | None = None) -> Proved:
     s = bank.quad(signed) if quad is None else quad
     share, bound = _best(problem, dual, s)
     nothing = np.zeros(0, dtype=np.intp)
-    if not compensates(bank):
-        return Proved(bound, bound, nothing)
     error = bank.quad_error(signed, s)
     if _holds(problem, dual, s + error, share, bound):
         return Proved(bound, bound, nothing)
@@ -86,16 +84,12 @@ def prove(problem: Posed, dual: Array, quad: Array | None = None) -> Proved:
 def proved_at_least(problem: Posed, dual: Array) -> float:
     """Return what dual variables prove, every form computed with compensated products and off to the worse side."""
     signed, bank = problem.loss.signed(dual, problem.y), problem.bank
-    if not compensates(bank):
-        return prove(problem, dual).bound
     forms, sizes = bank.quad_compensated(signed, np.arange(problem.m))
     return _best(problem, dual, np.abs(forms) + EPS * sizes)[1]
 
 
 def may_matter(problem: Posed, dual: Array, quad: Array) -> bool:
     """Return whether rounding may move the bound that dual variables prove, given that s(a) <= `quad` (m,)."""
-    if not compensates(problem.bank):
-        return False
     error = problem.bank.quad_error(problem.loss.signed(dual, problem.y), quad)
     share, bound = _best(problem, dual, quad)
     return not _holds(problem, dual, quad + error, share, bound)
@@ -107,8 +101,6 @@ def prove_if_doubtful(problem: Posed, dual: Array) -> Proved | None:
     It cannot where even forms of the size of their errors would not be seen, which is known at once.
     """
     signed, nothing = problem.loss.signed(dual, problem.y), np.zeros(problem.m)
-    if not compensates(problem.bank):
-        return None
     largest = 2.0 * problem.bank.quad_error(signed, nothing)
     if _holds(problem, dual, largest, *_best(problem, dual, nothing)):
         return None
@@ -118,7 +110,7 @@ def prove_if_doubtful(problem: Posed, dual: Array) -> Proved | None:
 
 def _compensated(problem: Posed, dual: Array, s: Array, error: Array) -> Proved:
     """Compute forms anew, those that matter most first, until rounding matters no more."""
-    signed, bank = problem.loss.signed(dual, problem.y), cast(Compensating, problem.bank)
+    signed, bank = problem.loss.signed(dual, problem.y), problem.bank
     s, error, stored, doubtful, count = s.copy(), error.copy(), s.copy(), np.zeros(len(s), dtype=bool), FEWEST
     while True:
         share, bound = _best(problem, dual, s)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mklviz.kernels.interface import Bank, Compensating, Rounding
+from mklviz.kernels.interface import Bank
 from mklviz.problem.losses import Loss
 from mklviz.problem.problem import Problem
 from mklviz.problem.proving import EPS
@@ -63,10 +63,7 @@ def _spread(bank: Bank, weights: Array) -> Callable[[Array], Array]:
     """Return what multiplies by |K_d|; by K_d, whose entries may cancel, where that is never formed."""
     if bank.access != "matrix":
         return lambda v: np.abs(bank.apply(weights, v))
-    if isinstance(bank, Rounding) and bank.rounding_pays:
-        kernel = bank.combine_rounded(weights)
-    else:
-        kernel = bank.combine(weights)
+    kernel = bank.combine_rounded(weights) if bank.rounding_pays else bank.combine(weights)
     return np.abs(kernel, out=kernel).__matmul__
 
 
@@ -84,5 +81,4 @@ def _price(problem: Problem, weights: Array, signed: Array, squared_norm: float)
         return 0.5 * squared_norm + regularizer.value(weights), 0.0
     quad = bank.quad(signed)
     price = regularizer.cost(weights, quad)
-    error = bank.quad_error(signed, quad) if isinstance(bank, Compensating) else 0.0
-    return price, regularizer.cost(weights, quad + error) - price
+    return price, regularizer.cost(weights, quad + bank.quad_error(signed, quad)) - price

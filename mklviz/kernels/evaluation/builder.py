@@ -13,14 +13,14 @@ from typing import Protocol
 import numpy as np
 
 from mklviz.kernels.evaluation.checks import feature_labels, refuse_if_too_large, sample_scales
-from mklviz.kernels.evaluation.specs import KernelSpec, Specs
+from mklviz.kernels.evaluation.specs import KernelSpec, one_after_another, specs_of
 from mklviz.kernels.families import KernelFamily
 from mklviz.kernels.storage.factored import Distinct, FactoredBlock, low_rank
 from mklviz.kernels.storage.packed import PackedBlock, check_single, pack_scaled
 from mklviz.kernels.storage.repeated import RepeatedBlock
 from mklviz.kernels.storage.rows import ComputedBlock, Term, by_rows
 from mklviz.kernels.storage.streamed import StreamedGaussians
-from mklviz.kernels.storage.triangles import Entries, packed_length, rescale
+from mklviz.kernels.storage.triangles import Entries, packed_length
 from mklviz.typing import Array, Indices
 
 Progress = Callable[[float], None]
@@ -79,7 +79,7 @@ class Builder:
         self.entries = np.float32 if planned.single else np.float64
         self.by_rows = planned.by_rows
         self.feature_names, self.max_bytes, self.m, self.progress = feature_names, max_bytes, planned.m, progress
-        self.specs = Specs()
+        self.specs: Sequence[KernelSpec] = ()
         self.scales: list[Array] = []
         self.factored: tuple[list[int], list[Array]] = ([], [])
         self.repeated: tuple[list[int], list[Array], list[Distinct]] = ([], [], [])
@@ -93,14 +93,19 @@ class Builder:
         """Return the blocks with the places of their kernels; `specs` and `scales` describe them afterwards."""
         n = len(self.points)
         blocks: list[tuple[Indices, Block | ComputedBlock]] = []
+        specs: list[Sequence[KernelSpec]] = []
         for family, streamed in zip(self.families, self.streamed, strict=True):
             subsets = family.subsets(self.points.shape[1], self.feature_names)
+            described = specs_of(family, subsets)
             if streamed and not self.by_rows:
-                blocks.append(self._stream(family, subsets))
+                specs.append(described)
+                blocks.append(self._stream(family, [columns for _, columns in subsets], len(described)))
                 continue
-            described = [(value, family.describe(value)) for value in family.values()]
-            for subset, columns in subsets:
-                self._add(family, described, subset, columns, not streamed)
+            specs.append(tuple(described))
+            each = len(family.values())
+            for k in range(0, len(described), each):
+                self._add(family, specs[-1][k : k + each], not streamed)
+        self.specs = one_after_another(specs)
         if self.factored[0]:
             blocks.append((np.array(self.factored[0]), FactoredBlock(self.factored[1])))
         if self.repeated[0]:
@@ -112,19 +117,17 @@ class Builder:
         return blocks
 
     def _stream(
-        self, family: KernelFamily, subsets: Sequence[tuple[str, tuple[int, ...]]]
+        self, family: KernelFamily, subsets: Sequence[tuple[int, ...]], count: int
     ) -> tuple[Indices, StreamedGaussians]:
-        """Describe the kernels of a family, and return what computes them."""
+        """Return what computes the kernels of a family, and their places."""
         diagonal = np.ones(len(self.points))  # a Gaussian's
         scale = sample_scales(diagonal, self.normalize, family.label, self.counts)
-        first = len(self.specs)
-        self.specs.extend(family, subsets)
-        self.scales += [scale] * (len(self.specs) - first)
-        columns, size = [columns for _, columns in subsets], float(scale[0] ** 2)
-        block = StreamedGaussians(self.points, columns, family.values(), size)
+        places = len(self.scales) + np.arange(count)
+        self.scales += [scale] * count
+        block = StreamedGaussians(self.points, subsets, family.values(), float(scale[0] ** 2))
         if self.progress is not None:
-            self.progress(len(self.specs) / self.m)
-        return np.arange(first, len(self.specs)), block
+            self.progress(len(self.scales) / self.m)
+        return places, block
 
     def _packed_rows(self) -> Entries:
         triangles = self.packed[1]
@@ -133,26 +136,20 @@ class Builder:
             rows[k] = triangles.pop()
         return rows
 
-    def _add(
-        self,
-        family: KernelFamily,
-        described: Sequence[tuple[float, str]],
-        subset: str,
-        columns: tuple[int, ...],
-        factorise: bool,
-    ) -> None:
-        """Add the kernels of a family on one subset, for each parameter with its description."""
+    def _add(self, family: KernelFamily, specs: Sequence[KernelSpec], factorise: bool) -> None:
+        """Add the kernels of a family on one subset."""
+        columns = specs[0].columns
         points = np.ascontiguousarray(self.points[:, list(columns)])
         family.check(points)
         base: Array | None = None  # formed only where a kernel turns out to have full rank
         most = max(min(len(points) // 3, MAX_RANK), 1)
         distinct = self._distinct(columns, most) if factorise else None
-        for value, text in described:
-            name = f"{text} on {subset}"
+        for spec in specs:
+            name, value = spec.name, spec.value
             diagonal = family.diagonal(points, value)
             scale = sample_scales(diagonal, self.normalize, name, self.counts)
             factor = None if distinct is None else low_rank(family, value, distinct, most)
-            k = len(self.specs)
+            k = len(self.scales)
             if factor is not None and distinct is not None:
                 self._keep_factor(k, factor, distinct, scale)
             elif self.by_rows:
@@ -162,11 +159,10 @@ class Builder:
                 triangle: Entries = np.empty(len(base), dtype=self.entries)
                 if self.entries is np.float32:
                     check_single(diagonal * scale**2, name)
-                rescale(family.profile(base, value), scale, triangle)
+                pack_scaled(family.profile(base, value), scale, triangle)
                 self.packed[0].append(k)
                 self.packed[1].append(triangle)
                 self.size += triangle.nbytes
-            self.specs.append(KernelSpec(name, family, value, columns))
             self.scales.append(scale)
             refuse_if_too_large(self.m, len(points), self.size, self.max_bytes)
             if self.progress is not None:
@@ -220,8 +216,8 @@ def _triangle(matrix: Array) -> Array:
 
 def family_sizes(
     n: int, n_features: int, families: Sequence[KernelFamily], feature_names: Sequence[str] | None, rows: bool
-) -> list[tuple[int, int, int]]:
-    """Return the number of kernels of each family, and the bytes their factors and the others take.
+) -> list[tuple[int, int, int, int]]:
+    """Return the number of kernels of each family, and the bytes its factors, the others, and all on the fly take.
 
     The others are packed triangles or, where no matrix is formed, points.
     """
@@ -229,10 +225,12 @@ def family_sizes(
     low, full = 8 * min(TYPICAL_RANK * n, packed_length(n)), 8 * packed_length(n)
     sizes = []
     for family in families:
-        subsets, values = family.subsets(n_features, names), len(family.values())
-        several = [columns for _, columns in subsets if len(columns) > 1]
+        subsets, values = [columns for _, columns in family.subsets(n_features, names)], len(family.values())
+        several = [columns for columns in subsets if len(columns) > 1]
+        factors = (len(subsets) - len(several)) * values * low
         rest = _computed_size(n, several, values) if rows else len(several) * values * full
-        sizes.append((len(subsets) * values, (len(subsets) - len(several)) * values * low, rest))
+        fly = _computed_size(n, subsets, values) if rows else DESCRIPTION * len(subsets) * values
+        sizes.append((len(subsets) * values, factors, rest, fly))
     return sizes
 
 
@@ -250,32 +248,21 @@ def plan(
     precision: str = "auto",
     rows: bool = False,
 ) -> Plan:
-    """Return how a bank is kept so that it fits: what loses nothing comes first, so on the fly before rounded."""
-    if rows or by_rows(n):
-        return _plan_by_rows(n, n_features, families, max_bytes, feature_names)
-    sizes = family_sizes(n, n_features, families, feature_names, False)
-    nothing, every = [False] * len(families), [family.streams for family in families]
+    """Return how a bank is kept so that it fits: what loses nothing comes first, so on the fly before rounded.
+
+    Where no matrix is formed, it is kept with factors of single features, if they fit.
+    """
+    rows = rows or by_rows(n)
+    sizes = family_sizes(n, n_features, families, feature_names, rows)
+    nothing, every = [False] * len(families), [rows or family.streams for family in families]
+    precisions = {"auto": (False, True), "double": (False,), "single": (True,)}[precision]
     plans = []
-    for single in {"auto": (False, True), "double": (False,), "single": (True,)}[precision]:
+    for single in (False,) if rows else precisions:
         for streamed in (nothing, every):
             size = sum(
-                DESCRIPTION * m if on_the_fly else factors + (packed // 2 if single else packed)
-                for (m, factors, packed), on_the_fly in zip(sizes, streamed, strict=True)
+                fly if on_the_fly else factors + (rest // 2 if single else rest)
+                for (_, factors, rest, fly), on_the_fly in zip(sizes, streamed, strict=True)
             )
-            plans.append(Plan(sum(m for m, _, _ in sizes), size, streamed, single))
+            plans.append(Plan(sum(m for m, *_ in sizes), size, streamed, single, rows))
     fitting = [one for one in plans if one.size <= max_bytes]
     return fitting[0] if fitting else min(plans, key=lambda one: one.size)
-
-
-def _plan_by_rows(
-    n: int, n_features: int, families: Sequence[KernelFamily], max_bytes: int, feature_names: Sequence[str] | None
-) -> Plan:
-    """Return how a bank is kept where no matrix is: with factors of single features, if they fit."""
-    sizes = family_sizes(n, n_features, families, feature_names, True)
-    m, size = sum(m for m, _, _ in sizes), sum(factors + computed for _, factors, computed in sizes)
-    if size <= max_bytes:
-        return Plan(m, size, [False] * len(families), False, True)
-    names = feature_labels(feature_names, n_features)
-    subsets = [([columns for _, columns in f.subsets(n_features, names)], len(f.values())) for f in families]
-    size = sum(_computed_size(n, *described) for described in subsets)
-    return Plan(m, size, [True] * len(families), False, True)

@@ -1,5 +1,7 @@
 """Distances D_k behind two questions: ``sum_k d_k D_k``, also to new points, and ``sum_ij P_ij D_k(i, j)``.
 
+The latter is asked for a symmetric P with zero diagonal.
+
 Squared distances along features are never formed, as sums of them are matrix products; with M (m, features) the
 features that share the weight d_k, w = d'M and z = sqrt(w) x,
 
@@ -10,13 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from mklviz.errors import KernelError
 from mklviz.kernels.families import Gaussian
-from mklviz.kernels.interface import check_columns
+from mklviz.kernels.interface import Cross, Part, check_columns, check_values
 from mklviz.kernels.storage.packed import PackedBlock, pack_scaled
 from mklviz.kernels.storage.rows import Term, tiles
 from mklviz.kernels.storage.triangles import mirror
@@ -27,40 +28,37 @@ Groups = Sequence[Sequence[int]]
 _NAMED = 3  # features of a group that its name lists
 
 
-class DistancesPart(Protocol):
-    """Some of the distances, between any point and some of the samples."""
+class ProductCross(Cross):
+    """The product of kernels between new points (n_new, d), or their distances (m, n_new, n), and samples of a bank.
 
-    def check(self, new: Array) -> None:
-        """Raise `KernelError` unless `new` fits."""
+    These are distances of the whole bank, or of the part alone.
+    """
 
-    def combine(self, new: Array, weights: Array, start: int, stop: int) -> Array:
-        """Return ``sum_k weights_k D_k`` from the new points start to stop, (stop - start, n_part)."""
+    part: FeaturePart | GivenPart
+
+    def _check(self) -> None:
+        self.part.check(self.new)
+
+    def combine(self, weights: Array, start: int = 0, stop: int | None = None) -> Array:
+        """Return ``exp(-sum_k weights_k D_k(new, samples))`` for the new points from `start` to `stop`."""
+        return kernel_of(self.part.combine(self.new, weights, start, len(self) if stop is None else stop))
 
 
-class Distances(Protocol):
-    """m distances between n samples."""
-
-    label: str
-
-    @property
-    def nbytes(self) -> int: ...
-
-    def combine(self, weights: Array, out: Array) -> None:
-        """Write ``sum_k weights_k D_k`` into `out` (n, n)."""
-
-    def forms(self, matrix: Array) -> Array:
-        """Return ``sum_ij P_ij D_k(i, j)`` for every k, (m,), for a symmetric P with zero diagonal."""
-
-    def part(self, which: Indices, samples: Indices) -> DistancesPart:
-        """Return the distances `which` to `samples`."""
+def kernel_of(distances: Array) -> Array:
+    """Return ``exp(-D)`` in the place of D."""
+    np.negative(distances, out=distances)
+    return np.asarray(np.exp(distances, out=distances))
 
 
 @dataclass(frozen=True)
-class FeaturePart:
+class FeaturePart(Part):
     """Squared distances along features, to points (n_part, d), in groups of features M (m_part, d)."""
 
+    crosses = ProductCross
     points: Array
     membership: Array
+    which: Indices
+    bank_shape: tuple[int, int]
 
     def check(self, new: Array) -> None:
         """Raise `KernelError` unless `new` is an (n_new, d) array."""
@@ -89,12 +87,14 @@ class FeatureDistances:
         return self._points.nbytes + self._x.nbytes
 
     def combine(self, weights: Array, out: Array) -> None:
+        """Write ``sum_k weights_k D_k`` into `out` (n, n)."""
         used, roots = _scaling(weights @ self._membership)
         z = self._x[:, used] * roots
         _squared(z, z, out)
         np.fill_diagonal(out, 0.0)
 
     def forms(self, matrix: Array) -> Array:
+        """Return ``sum_ij P_ij D_k(i, j)`` for every k, (m,)."""
         x = self._x
         per_feature = 2.0 * (matrix.sum(1) @ x**2 - (x * (matrix @ x)).sum(0))
         return np.asarray(self._membership @ per_feature)
@@ -125,36 +125,28 @@ class FeatureDistances:
         return np.asarray(self._membership @ total)
 
     def part(self, which: Indices, samples: Indices) -> FeaturePart:
-        return FeaturePart(self._points[samples], self._membership[which])
+        shape = len(self._membership), len(self._points)
+        return FeaturePart(self._points[samples], self._membership[which], which, shape)
 
 
 @dataclass(frozen=True)
-class GivenPart:
+class GivenPart(Part):
     """Distances `which` to `samples` of a bank of ready ones; new points bring theirs, for all of the bank or these."""
 
+    crosses = ProductCross
     which: Indices
     samples: Indices
     bank_shape: tuple[int, int]
 
-    def check(self, new: Array) -> None:
-        """Raise `KernelError` unless `new` is an (m, n_new, n) array for the whole bank or for this part."""
-        shape = (new.shape[0], new.shape[2]) if new.ndim == 3 else None
-        if shape not in (self.bank_shape, self._shape):
-            m, n = self.bank_shape
-            only = "" if self._shape == (m, n) else f", or ({self._shape[0]}, n_new, {self._shape[1]}) for this part"
-            raise KernelError(
-                f"This product was given distances: new points need an array of shape ({m}, n_new, {n}){only},"
-                f" but {new.shape} was given."
-            )
-
-    @property
-    def _shape(self) -> tuple[int, int]:
-        return len(self.which), len(self.samples)
+    def check(self, new: Array) -> bool:
+        """Return whether `new` (m, n_new, n) is for the whole bank and not for this part, or raise `KernelError`."""
+        part = len(self.which), len(self.samples)
+        return check_values(new, "This product was given distances", self.bank_shape, part)
 
     def combine(self, new: Array, weights: Array, start: int, stop: int) -> Array:
         """Return ``sum_k weights_k D_k``, only over those with weight."""
         out = np.zeros((stop - start, len(self.samples)))
-        whole = (new.shape[0], new.shape[2]) == self.bank_shape
+        whole = self.check(new)
         for k in np.flatnonzero(weights):
             rows = new[self.which[k], start:stop][:, self.samples] if whole else new[k, start:stop]
             out += weights[k] * rows
@@ -184,6 +176,9 @@ class GivenDistances:
 
     def part(self, which: Indices, samples: Indices) -> GivenPart:
         return GivenPart(which, samples, (len(self._block.packed), self._block.n))
+
+
+Distances = FeatureDistances | GivenDistances
 
 
 def membership(groups: Groups | None, width: int) -> Array:

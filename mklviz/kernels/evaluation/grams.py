@@ -16,9 +16,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklviz.compiled import njit
+from mklviz.context import checkpoint, slices
 from mklviz.context.blas import one_blas_thread
-from mklviz.context.cancelling import checkpoint
 from mklviz.errors import KernelError
 from mklviz.kernels.evaluation.checks import checked_weights, refuse_if_too_large, sample_scales
 from mklviz.kernels.evaluation.specs import MOST_REPAIRED, ROUNDING, Mended, Repair, check_repair, indefinite
@@ -77,8 +76,8 @@ class MappedBlock:
                 four = group + group[-1:] * (TOGETHER - len(group))  # the last again, without weight
                 padded = np.zeros(TOGETHER)
                 padded[: len(group)] = weights[group]
-                entries, scales = [self._entries[k] for k in four], [self._scales[k] for k in four]
-                add_rows(*entries, *scales, padded, first, last, out)
+                entries, scales = tuple(self._entries[k] for k in four), tuple(self._scales[k] for k in four)
+                add_rows(entries, scales, padded, first, last, out)
 
     def quad(self, v: Array) -> Array:
         out = np.zeros(len(self._entries))
@@ -86,7 +85,6 @@ class MappedBlock:
         for k, (entries, scale) in enumerate(zip(self._entries, self._scales, strict=True)):
             scaled = columns * scale
             for first, last in self._rows(PIECE):
-                checkpoint()
                 forms(entries[None, :], self.n, scaled, first, last, out[k : k + 1])
         return out
 
@@ -100,7 +98,6 @@ class MappedBlock:
         """Return ``v'K_k v`` and ``|v|'|K_k||v|``; see `mklviz.kernels.storage.triangles`."""
         out, (scaled, rest) = np.zeros(3), products(self._scales[k], v)
         for first, last in self._rows(PIECE // 8):
-            checkpoint()
             forms_of_triangle(self._entries[k], self.n, first, last, scaled, rest, out)
         return float(out[0] + out[1]), float(out[2])
 
@@ -109,7 +106,6 @@ class MappedBlock:
         for row, k in zip(out, which, strict=True):
             scaled = v * self._scales[k]
             for first, last in self._rows(PIECE):
-                checkpoint()
                 product(self._entries[k], self.n, scaled, first, last, row)
             row *= self._scales[k]
         return out
@@ -128,9 +124,10 @@ class MappedBlock:
         return PackedBlock.from_matrices([c[:, None] * part * c for part, c in zip(parts, scales, strict=True)])
 
     def _rows(self, entries: int) -> Iterator[tuple[int, int]]:
-        """Yield bands of rows whose lower triangle has about so many entries each."""
+        """Yield bands of rows whose lower triangle has about so many entries each, if they are still wanted."""
         first = 0
         while first < self.n:
+            checkpoint()
             last = max(first + 1, min(self.n, int((first * first + 2.0 * entries) ** 0.5)))
             yield first, last
             first = last
@@ -161,28 +158,6 @@ class Grams:
     def notes(self) -> list[str]:
         """The remarks, and what was done to the matrices."""
         return [*dict.fromkeys(self.remarks), *self.mended.notes()]
-
-
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
-def _largest(row: Entries) -> float:
-    most = 0.0
-    for j in range(row.shape[0]):
-        most = max(most, abs(row[j]))
-    return most
-
-
-@njit(cache=True, nogil=True, fastmath={"nsz", "contract", "reassoc"})
-def _survey(matrix: Entries, v: Array, first: int, last: int, forward: Array, backward: Array) -> float:
-    """Add what the rows first to last bring to K v and K'v, and return the size of their largest entry."""
-    largest = 0.0
-    for i in range(first, last):
-        row, vi, total = matrix[i], v[i], 0.0
-        for j in range(row.shape[0]):
-            total += row[j] * v[j]
-            backward[j] += row[j] * vi
-        forward[i] = total
-        largest = max(largest, _largest(row))
-    return largest
 
 
 def check_precision(precision: str) -> None:
@@ -398,10 +373,12 @@ def _surveyed(matrix: Entries, what: str) -> tuple[float, Array]:
     rng = np.random.default_rng(n)
     v = rng.uniform(1.0, 2.0, n) * rng.choice([-1.0, 1.0], n)  # an entry of nearly zero would hide what it meets
     forward, backward, size = np.zeros(n), np.zeros(n), 0.0
-    rows = max(PIECE // n, 1)
-    for first in range(0, n, rows):
-        checkpoint()
-        size = max(size, _survey(matrix, v, first, min(first + rows, n), forward, backward))
+    with np.errstate(over="ignore", invalid="ignore"):  # entries that are not finite
+        for some in slices(n, max(BAND // n, 1)):
+            band = matrix[some]
+            forward[some] = band @ v
+            backward += v[some] @ band
+            size = max(size, float(band.max()), -float(band.min()))
     if not np.isfinite(forward).all():
         _name_infinite(matrix, what, int(np.flatnonzero(~np.isfinite(forward))[0]))
     return size, np.abs(forward - backward)

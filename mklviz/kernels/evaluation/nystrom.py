@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, lapack, solve_triangular
 
-from mklviz.context.cancelling import checkpoint, interruptible
-from mklviz.errors import KernelError
+from mklviz.context import checkpoint, interruptible, slices
 from mklviz.kernels.evaluation.builder import Progress
 from mklviz.kernels.evaluation.checks import sample_scales
 from mklviz.kernels.evaluation.specs import KernelSpec
@@ -21,6 +20,9 @@ from mklviz.kernels.storage.cluster import ClusterFactors
 from mklviz.kernels.storage.disk import ROWS, Folder, written
 from mklviz.kernels.storage.passes import Factors, added, chunk_length, each
 from mklviz.typing import Array, Indices
+
+if TYPE_CHECKING:
+    from mklviz.kernels.nystrom import Nystrom
 
 # Coordinates of points in which a kernel is an inner product: z(x) = L^-1 K(landmarks, x), with L L' = K(landmarks).
 #
@@ -50,14 +52,6 @@ CHOICES = {"kmeans++": "k-means++", "leverage": "leverage scores"}
 SAMPLE = 16_384  # points looked at, or SHARE times the landmarks if that is more
 SHARE = 20
 LLOYD_STEPS = 5
-
-
-def check_landmarks(landmarks: int, choice: str) -> None:
-    """Raise `KernelError` unless there can be so many landmarks, chosen in that way."""
-    if isinstance(landmarks, bool) or not isinstance(landmarks, (int, np.integer)) or landmarks < 1:
-        raise KernelError(f"landmarks must be a whole number of at least 1, such as 200, not {landmarks!r:.80}.")
-    if choice not in CHOICES:
-        raise KernelError(f"Landmarks are chosen by {' or '.join(CHOICES)}, not by {choice!r:.80}.")
 
 
 def sample(points: Array, columns: Sequence[int], landmarks: int, rng: np.random.Generator) -> Array:
@@ -154,9 +148,6 @@ class FeatureMaps:
     width: int
     n_features: int
 
-    def __len__(self) -> int:
-        return sum(len(subset.roots) for subset in self.subsets)
-
     @property
     def nbytes(self) -> int:
         """Memory the landmarks and triangles take."""
@@ -173,15 +164,13 @@ class FeatureMaps:
 
         The first point is called number `first` where one cannot be scaled.
         """
-        for start in range(0, len(new), CHUNK):
-            checkpoint()
-            stop = min(start + CHUNK, len(new))
-            for root, values, scale in self._values(new[start:stop], weights, first + start):
+        for some in slices(len(new), CHUNK):
+            for root, values, scale in self._values(new[some], weights, first + some.start):
                 solved = solve_triangular(root.lower, values.T, lower=True, check_finite=False, overwrite_b=True)
-                out[start:stop, root.columns] = solved.T * scale
+                out[some, root.columns] = solved.T * scale
             if weights is not None:
                 for k in np.flatnonzero(weights == 0.0):
-                    out[start:stop, self.starts[k] : self.starts[k + 1]] = 0.0
+                    out[some, self.starts[k] : self.starts[k + 1]] = 0.0
 
     def _values(self, new: Array, weights: Array | None, first: int) -> Iterator[tuple[Root, Array, float | Array]]:
         """Yield for each kernel its values between the points and its landmarks, and the scale of its coordinates."""
@@ -268,14 +257,13 @@ class NystromBuilder:
         feature_names: list[str],
         normalize: str,
         counts: Array | None,
-        landmarks: int,
-        choice: str,
+        approximation: Nystrom,
         seed: int,
         max_bytes: int,
         progress: Progress | None,
     ) -> None:
         self.points, self.normalize, self.counts, self.progress = points, normalize, counts, progress
-        self.landmarks, self.choice, self.max_bytes = landmarks, choice, max_bytes
+        self.landmarks, self.choice, self.max_bytes = approximation.landmarks, approximation.choice, max_bytes
         self.rng = np.random.default_rng(seed)
         wanted = [(family, *on) for family in families for on in family.subsets(points.shape[1], feature_names)]
         chosen: dict[tuple[int, ...], Array] = {}  # landmarks by distance serve every family on the same features

@@ -3,8 +3,10 @@ would take 300 MB."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
 from operator import eq
 from typing import TypeVar, overload
 
@@ -32,11 +34,14 @@ class KernelSpec:
     columns: tuple[int, ...]  # the features it sees; empty for a Gram matrix
 
 
-class _Made(Sequence[T]):
-    """A sequence whose elements are made when they are asked for; equal to any sequence of equal elements."""
+class Made(Sequence[T]):
+    """A sequence whose elements are made by `make` when they are asked for; equal to any sequence of equal elements."""
 
-    def _make(self, k: int) -> T:
-        raise NotImplementedError
+    def __init__(self, length: int, make: Callable[[int], T]) -> None:
+        self._places, self._make = range(length), make
+
+    def __len__(self) -> int:
+        return len(self._places)
 
     @overload
     def __getitem__(self, index: int) -> T: ...
@@ -44,88 +49,50 @@ class _Made(Sequence[T]):
     def __getitem__(self, index: slice) -> list[T]: ...
     def __getitem__(self, index: int | slice) -> T | list[T]:
         if isinstance(index, slice):
-            return [self._make(k) for k in range(len(self))[index]]
-        return self._make(range(len(self))[index])
+            return [self._make(k) for k in self._places[index]]
+        return self._make(self._places[index])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
 
 
-class _OfFamily(_Made[KernelSpec]):
-    """The kernels of one family: every value on every subset."""
-
-    def __init__(self, family: KernelFamily, subsets: Sequence[tuple[str, tuple[int, ...]]]) -> None:
-        self._family, self._subsets, self._values = family, subsets, family.values()
-        self._described = [family.describe(value) for value in self._values]
-
-    def __len__(self) -> int:
-        return len(self._subsets) * len(self._values)
-
-    def _make(self, k: int) -> KernelSpec:
-        subset, value = divmod(k, len(self._values))
-        name, columns = self._subsets[subset]
-        return KernelSpec(f"{self._described[value]} on {name}", self._family, self._values[value], columns)
+def specs_of(family: KernelFamily, subsets: Sequence[tuple[str, tuple[int, ...]]]) -> Made[KernelSpec]:
+    """Return the kernels of one family: every value on every subset."""
+    described = [(value, family.describe(value)) for value in family.values()]
+    return Made(len(subsets) * len(described), partial(_of_family, family, subsets, described))
 
 
-class Specs(_Made[KernelSpec]):
-    """The kernels of a bank, as they are added to it."""
-
-    def __init__(self) -> None:
-        self._parts: list[list[KernelSpec] | _OfFamily] = []
-        self._starts = [0]
-
-    def append(self, spec: KernelSpec) -> None:
-        """Add one kernel."""
-        last = self._parts[-1] if self._parts else None
-        if last is None or isinstance(last, _OfFamily):
-            last = []
-            self._parts.append(last)
-            self._starts.append(self._starts[-1])
-        last.append(spec)
-        self._starts[-1] += 1
-
-    def extend(self, family: KernelFamily, subsets: Sequence[tuple[str, tuple[int, ...]]]) -> None:
-        """Add the kernels of a family, every value on every subset, without making their descriptions."""
-        self._parts.append(_OfFamily(family, subsets))
-        self._starts.append(self._starts[-1] + len(self._parts[-1]))
-
-    @property
-    def complete(self) -> bool:
-        """Whether every description exists already."""
-        return not any(isinstance(part, _OfFamily) for part in self._parts)
-
-    def __len__(self) -> int:
-        return self._starts[-1]
-
-    def _make(self, k: int) -> KernelSpec:
-        part = int(np.searchsorted(self._starts, k, side="right")) - 1
-        return self._parts[part][k - self._starts[part]]
+def _of_family(
+    family: KernelFamily,
+    subsets: Sequence[tuple[str, tuple[int, ...]]],
+    described: Sequence[tuple[float, str]],
+    k: int,
+) -> KernelSpec:
+    (name, columns), (value, text) = subsets[k // len(described)], described[k % len(described)]
+    return KernelSpec(f"{text} on {name}", family, value, columns)
 
 
-class Picked(_Made[KernelSpec]):
-    """Some of the kernels of a bank."""
-
-    def __init__(self, specs: Sequence[KernelSpec], which: Indices) -> None:
-        self._specs, self._which = specs, which
-
-    def __len__(self) -> int:
-        return len(self._which)
-
-    def _make(self, k: int) -> KernelSpec:
-        return self._specs[int(self._which[k])]
+def one_after_another(parts: Sequence[Sequence[KernelSpec]]) -> Sequence[KernelSpec]:
+    """Return the kernels of all parts, as a tuple where all of them exist already."""
+    if not any(isinstance(part, Made) for part in parts):
+        return tuple(chain.from_iterable(parts))
+    starts = np.cumsum([0, *map(len, parts)])
+    return Made(int(starts[-1]), partial(_of_parts, parts, starts))
 
 
-class Names(_Made[str]):
-    """The kernels' names."""
+def _of_parts(parts: Sequence[Sequence[KernelSpec]], starts: Indices, k: int) -> KernelSpec:
+    part = int(np.searchsorted(starts, k, side="right")) - 1
+    return parts[part][k - int(starts[part])]
 
-    def __init__(self, specs: Sequence[KernelSpec]) -> None:
-        self._specs = specs
 
-    def __len__(self) -> int:
-        return len(self._specs)
+def picked(specs: Sequence[KernelSpec], which: Indices, k: int) -> KernelSpec:
+    """Return one of some of the kernels of a bank."""
+    return specs[int(which[k])]
 
-    def _make(self, k: int) -> str:
-        return self._specs[k].name
+
+def name_of(specs: Sequence[KernelSpec], k: int) -> str:
+    """Return the name of one of the kernels."""
+    return specs[k].name
 
 
 # Matrices that people give, made into kernels, and what is given for new points made into kernel values likewise.
@@ -267,25 +234,11 @@ def seem_distances(matrix: ArrayLike) -> bool:
     return bool(tiny > 0.0 and entries.min() >= -tiny and np.abs(np.diag(entries)).max() <= tiny)
 
 
-class _Kernels(Sequence[Array]):
-    """Kernels of distances, computed one at a time when they are asked for."""
-
-    def __init__(self, distances: Sequence[Array], sources: Sequence[int], specs: Sequence[KernelSpec]) -> None:
-        self._distances, self._sources, self._specs = distances, sources, specs
-
-    def __len__(self) -> int:
-        return len(self._sources)
-
-    @overload
-    def __getitem__(self, index: int) -> Array: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Array]: ...
-    def __getitem__(self, index: int | slice) -> Array | Sequence[Array]:
-        if isinstance(index, slice):
-            return [self[k] for k in range(len(self))[index]]
-        spec = self._specs[index]
-        assert spec.family is not None
-        return spec.family.profile(spec.family.from_distances(self._distances[self._sources[index]]), spec.value)
+def _kernel_of(distances: Sequence[Array], sources: Sequence[int], specs: Sequence[KernelSpec], k: int) -> Array:
+    """Return one of the kernels of distances."""
+    spec = specs[k]
+    assert spec.family is not None
+    return spec.family.profile(spec.family.from_distances(distances[sources[k]]), spec.value)
 
 
 def of_distances(
@@ -305,4 +258,4 @@ def of_distances(
     each = [(k, family, value) for k in range(len(matrices)) for family in families for value in family.values()]
     specs = [KernelSpec(f"{f.describe(value)} of {called[k]}", f, value, ()) for k, f, value in each]
     sources = tuple(k for k, _, _ in each)
-    return _Kernels(matrices, sources, specs), sources, specs
+    return Made(len(specs), partial(_kernel_of, matrices, sources, specs)), sources, specs

@@ -10,17 +10,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mklviz.context.cancelling import checkpoint
+from mklviz.context import checkpoint
 from mklviz.errors import KernelError
 from mklviz.kernels.evaluation.checks import check_symmetric
-from mklviz.kernels.parametrizations._kernel import (
-    GuardedKernel,
-    ParametricKernel,
-    asked_forms,
-    asked_values,
-    names_of,
-    shown,
-)
+from mklviz.kernels.parametrizations._kernel import ParametricKernel, asked_forms, asked_values, names_of, shown
 from mklviz.typing import Array
 
 _POINTS = 32  # samples that are looked at
@@ -39,7 +32,7 @@ _SAME = 1e-8  # relative disagreement of values and sums that should be equal
 
 def check_names(kernel: ParametricKernel, features: Sequence[str]) -> list[str]:
     """Return the names of the parameters, or raise `KernelError` if there are none or two are alike."""
-    names = names_of(GuardedKernel(kernel), features)
+    names = names_of(kernel, features)
     if not names or len(set(names)) < len(names):
         raise KernelError(
             f"The {kernel.label} must name its parameters, each differently, but it names {len(names)},"
@@ -50,7 +43,7 @@ def check_names(kernel: ParametricKernel, features: Sequence[str]) -> list[str]:
 
 def check_kernel(kernel: ParametricKernel, points: Array, names: Sequence[str]) -> None:
     """Raise `KernelError`, with the numbers, unless values and forms are what `ParametricKernel` asks for."""
-    kernel, rng, m = GuardedKernel(kernel), np.random.default_rng(0), len(names)
+    rng, m = np.random.default_rng(0), len(names)
     some = points[np.sort(rng.permutation(len(points))[:_POINTS])]
     for trial in range(_TRIALS):
         weights = 10.0 ** (trial % 3 - 1) / m * rng.exponential(size=m)

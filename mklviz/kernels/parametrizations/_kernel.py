@@ -79,7 +79,8 @@ class ParametricKernel(ABC):
 
 def names_of(kernel: ParametricKernel, features: Sequence[str]) -> list[str]:
     """Return the names of a kernel's parameters, or raise `KernelError` unless they are a list."""
-    names = kernel.names(features)
+    with _in_a_sentence(f"The names of the {kernel.label}, given those of {len(features)} features,"):
+        names = kernel.names(features)
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise KernelError(
             f"The names of the {kernel.label} must be a list of texts, one for each of its parameters, but"
@@ -132,50 +133,33 @@ def shown(weights: Array) -> str:
     return "(" + ", ".join(f"{value:.4g}" for value in weights[:4]) + (", …)" if len(weights) > 4 else ")")
 
 
-_COUNT = ". Its names must be as many as its parameters; if they are, the mistake is in its own code."
+def _asked(kernel: ParametricKernel, name: str, left: Array, right: Array, weights: Array, *charges: Array) -> object:
+    """Return what a kernel answers; errors of any kind become sentences, but those of this library."""
+    what = (
+        f"The {name} of the {kernel.label}, asked for {len(left)} x {len(right)} points of {left.shape[1]} features and"
+        f" {len(weights)} parameters,"
+    )
+    advice = ". Its names must be as many as its parameters; if they are, the mistake is in its own code."
+    with _in_a_sentence(what, advice), np.errstate(over="ignore", invalid="ignore"):  # of which a sentence tells
+        answer: object = getattr(kernel, name)(left, right, weights, *charges)
+    return answer
 
 
-class GuardedKernel(ParametricKernel):
-    """A kernel whose errors of any kind become sentences, for the first time that it is asked."""
-
-    def __init__(self, kernel: ParametricKernel) -> None:
-        self._kernel = kernel
-        self.label = kernel.label  # type: ignore[misc]
-
-    def names(self, features: Sequence[str]) -> Sequence[str]:
-        with self._in_a_sentence(f"The names of the {self.label}, given those of {len(features)} features,"):
-            return self._kernel.names(features)
-
-    def values(self, left: Array, right: Array, weights: Array) -> Array:
-        with self._in_a_sentence(self._what("values", left, right, weights), _COUNT):
-            return self._kernel.values(left, right, weights)
-
-    def forms(self, left: Array, right: Array, weights: Array, charges: Array) -> Array:
-        with self._in_a_sentence(self._what("forms", left, right, weights), _COUNT):
-            return self._kernel.forms(left, right, weights, charges)
-
-    def _what(self, name: str, left: Array, right: Array, weights: Array) -> str:
-        return (
-            f"The {name} of the {self.label}, asked for {len(left)} x {len(right)} points of {left.shape[1]} features"
-            f" and {len(weights)} parameters,"
-        )
-
-    @contextmanager
-    def _in_a_sentence(self, what: str, advice: str = "") -> Iterator[None]:
-        try:
-            yield
-        except MklvizError:
-            raise
-        except Exception as error:
-            raise KernelError(f"{what} raised {type(error).__name__}: {error}{advice}") from error
+@contextmanager
+def _in_a_sentence(what: str, advice: str = "") -> Iterator[None]:
+    try:
+        yield
+    except MklvizError:
+        raise
+    except Exception as error:
+        raise KernelError(f"{what} raised {type(error).__name__}: {error}{advice}") from error
 
 
 def asked_values(kernel: ParametricKernel, left: Array, right: Array, weights: Array) -> Array:
     """Return the values between two sets of points, or raise `KernelError` unless they are such an array."""
-    with np.errstate(over="ignore", invalid="ignore"):  # of which a sentence tells
-        answer = kernel.values(left, right, weights)
     what = f"The matrix of the {kernel.label} at d = {shown(weights)}"
-    values, expected = _doubles(answer, what), (len(left), len(right))
+    values = _doubles(_asked(kernel, "values", left, right, weights), what)
+    expected = len(left), len(right)
     if values.shape != expected:
         raise KernelError(
             f"{what} must have shape {expected}, a value for each of the {len(left)} points on the left with each of"
@@ -186,10 +170,8 @@ def asked_values(kernel: ParametricKernel, left: Array, right: Array, weights: A
 
 def asked_forms(kernel: ParametricKernel, left: Array, right: Array, weights: Array, charges: Array) -> Array:
     """Return the charged sums of the derivatives, (m,), or raise `KernelError` unless they are such an array."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        answer = kernel.forms(left, right, weights, charges)
     what = f"The derivatives of the {kernel.label} at d = {shown(weights)}"
-    forms = _doubles(answer, what)
+    forms = _doubles(_asked(kernel, "forms", left, right, weights, charges), what)
     if forms.shape != weights.shape:
         raise KernelError(
             f"{what} must be {len(weights)} finite numbers, one for each parameter that it names, but are"

@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike
 
+from mklviz.context import awaited
 from mklviz.context.blas import one_blas_thread
-from mklviz.context.cancelling import awaited
 from mklviz.errors import KernelError
 from mklviz.kernels.storage.disk import is_dask
 from mklviz.kernels.storage.passes import Factors, chunk_length

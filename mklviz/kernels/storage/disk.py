@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from mklviz.context.cancelling import checkpoint
+from mklviz.context import checkpoint
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels.interface import refuse_masked
 from mklviz.quoting import message_of, named, quote

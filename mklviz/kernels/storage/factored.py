@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import blas
 
 from mklviz.compiled import njit
-from mklviz.context.cancelling import checkpoint, in_pieces
+from mklviz.context import checkpoint, in_pieces
 from mklviz.kernels.families import KernelFamily
 from mklviz.kernels.storage.triangles import squared_length
 from mklviz.lazy import cached_property

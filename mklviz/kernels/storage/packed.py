@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from mklviz.context.cancelling import checkpoint, in_pieces
+from mklviz.context import checkpoint, in_pieces, slices
 from mklviz.errors import KernelError
 from mklviz.kernels.storage.triangles import (
     TOGETHER,
@@ -42,11 +42,14 @@ def check_single(diagonal: Array, name: str) -> None:
         )
 
 
-def pack_scaled(matrix: Entries, scale: Array, out: Entries) -> None:
-    """Write the lower triangle of ``scale_i scale_j matrix_ij`` into `out`, rounded where `out` is less precise."""
-    view = np.ascontiguousarray(matrix).view()
+def pack_scaled(entries: Entries, scale: Array, out: Entries) -> None:
+    """Write the lower triangle of ``scale_i scale_j K_ij`` into `out`, rounded where `out` is less precise.
+
+    `entries`: K (n, n), or its triangle, packed already.
+    """
+    view = np.ascontiguousarray(entries).reshape(-1)
     view.setflags(write=False)  # one compiled version serves arrays that may be written and others
-    pack(view, scale, out)
+    pack(view, len(scale) if entries.ndim == 2 else 0, scale, out)
 
 
 class PackedBlock:
@@ -119,10 +122,8 @@ class PackedBlock:
     def compensated(self, k: int, v: Array) -> tuple[float, float]:
         """Return ``v'K_k v`` and ``|v|'|K_k||v|``; see `mklviz.kernels.storage.triangles`."""
         out, rest = np.zeros(3), np.zeros(self.n)
-        step = max(PIECE // self.n // 8, 1)
-        for first in range(0, self.n, step):
-            checkpoint()
-            forms_of_triangle(self.packed[k], 0, first, min(first + step, self.n), v, rest, out)
+        for some in slices(self.n, max(PIECE // self.n // 8, 1)):
+            forms_of_triangle(self.packed[k], 0, some.start, some.stop, v, rest, out)
         return float(out[0] + out[1]), float(out[2])
 
     def products(self, which: Indices, v: Array) -> Array:
@@ -156,11 +157,8 @@ def _charges(v: Array) -> Array:
     """Return the packed triangle whose product with that of a symmetric K is ``sum_c v_c'K v_c``."""
     n = len(v)
     triangle = np.empty(packed_length(n))
-    rows = max(2**29 // n**2, 1)
-    for start in range(0, n, rows):
-        checkpoint()
-        stop = min(start + rows, n)
-        for i, row in enumerate(2.0 * (v[start:stop] @ v[:stop].T), start):
+    for some in slices(n, max(2**29 // n**2, 1)):
+        for i, row in enumerate(2.0 * (v[some] @ v[: some.stop].T), some.start):
             row[i] *= 0.5
             triangle[i * (i + 1) // 2 : (i + 1) * (i + 2) // 2] = row[: i + 1]
     return triangle

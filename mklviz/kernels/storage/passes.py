@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklviz.compiled import njit
-from mklviz.context.cancelling import checkpoint
+from mklviz.context import checkpoint
 from mklviz.kernels.storage.disk import release
 from mklviz.typing import Array, Integers
 

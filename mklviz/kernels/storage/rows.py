@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklviz.compiled import njit
-from mklviz.context.cancelling import checkpoint, spending
+from mklviz.context import slices, spending
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels.families import KernelFamily
 from mklviz.kernels.storage.triangles import Entries, dots, inner, products
@@ -81,12 +81,9 @@ def _squared_distances(left: Entries, right: Entries, out: Entries) -> None:
                 f += 1
 
 
-def tiles(count: int, width: int) -> Iterator[slice]:
-    """Yield ranges of `count` rows so short that a tile of that many rows and `width` columns is small."""
-    step = max(TILE // max(width, 1), 1)
-    for start in range(0, count, step):
-        checkpoint()
-        yield slice(start, min(start + step, count))
+def tiles(count: int, width: int, entries: int = TILE) -> Iterator[slice]:
+    """Yield ranges of `count` rows so short that so many rows of `width` columns are one tile."""
+    return slices(count, max(entries // max(width, 1), 1))
 
 
 @dataclass(frozen=True)
@@ -195,24 +192,6 @@ def _sides(scale: Array, rows: Indices, columns: slice) -> tuple[Any, Array | No
     return scale[rows, None], scale[columns]
 
 
-class ComputedRows:
-    """A weighted sum of terms by rows; see `RowKernel`."""
-
-    def __init__(self, terms: Sequence[Term]) -> None:
-        self._terms = [term for term in terms if term.values]
-
-    def add_rows(self, which: Indices, out: Single) -> None:
-        for term in self._terms:
-            term.add_rows(which, out)
-
-    def add_product(self, v: Array, out: Array) -> None:
-        for term in self._terms:
-            out += term.product(v)
-
-    def only(self, keep: Indices) -> ComputedRows:
-        return ComputedRows([term.only(keep) for term in self._terms])
-
-
 class FactorRows:
     """``Z'Z`` by rows, Z (R, n)."""
 
@@ -228,9 +207,9 @@ class FactorRows:
         for some in tiles(len(which), out.shape[1]):
             out[some] += left[some] @ self._single
 
-    def add_product(self, v: Array, out: Array) -> None:
+    def product(self, v: Array) -> Array:
         support = np.flatnonzero(v.any(axis=1))
-        out += self._factor.T @ (self._factor[:, support] @ v[support])
+        return self._factor.T @ (self._factor[:, support] @ v[support])
 
     def only(self, keep: Indices) -> FactorRows:
         return FactorRows(self._factor[:, keep])
@@ -239,7 +218,7 @@ class FactorRows:
 class SumRows:
     """A kernel as the sum of parts that are known by rows; see `RowKernel`."""
 
-    def __init__(self, parts: Sequence[ComputedRows | FactorRows], n: int, cache_bytes: int) -> None:
+    def __init__(self, parts: Sequence[Term | FactorRows], n: int, cache_bytes: int) -> None:
         self._parts, self._n, self.cache_bytes = list(parts), n, cache_bytes
 
     @spending("combine")
@@ -253,7 +232,7 @@ class SumRows:
     def apply(self, v: Array) -> Array:
         out = np.zeros((self._n, v.size // self._n))
         for part in self._parts:
-            part.add_product(v.reshape(self._n, -1), out)
+            out += part.product(v.reshape(self._n, -1))
         return out.reshape(v.shape)
 
     @spending("combine")
@@ -275,10 +254,10 @@ class ComputedBlock:
         """Memory taken: the points in either precision, for every subset of features."""
         return sum(3 * term.points.nbytes // 2 for term in self._terms)
 
-    def rows(self, weights: Array) -> ComputedRows:
-        """Return ``sum_k weights_k K_k`` by rows."""
+    def weighted(self, weights: Array) -> list[Term]:
+        """Return the terms whose sum is ``sum_k weights_k K_k``."""
         shares = np.split(weights, self._ends[:-1])
-        return ComputedRows([term.weighted(share) for term, share in zip(self._terms, shares, strict=True)])
+        return [term.weighted(share) for term, share in zip(self._terms, shares, strict=True) if share.any()]
 
     def only(self, keep: Indices) -> ComputedBlock:
         """Return the kernels on the samples `keep`."""
@@ -308,6 +287,5 @@ class ComputedBlock:
 
     def apply(self, weights: Array, v: Array) -> Array:
         """Return ``sum_k weights_k K_k v``."""
-        out = np.zeros((len(v), 1))
-        self.rows(weights).add_product(v[:, None], out)
-        return out[:, 0]
+        products = (term.product(v[:, None])[:, 0] for term in self.weighted(weights))
+        return np.asarray(sum(products, np.zeros(len(v))))

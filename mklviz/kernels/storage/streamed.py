@@ -16,13 +16,13 @@ section 5.4, which computes kernels when needed as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from math import fsum
 
 import numpy as np
 
-from mklviz.context.cancelling import checkpoint, in_pieces
+from mklviz.context import checkpoint, in_pieces, slices
 from mklviz.kernels.storage.gaussian_sums import CHUNK, ROWS, SMALL, differences, pairs, scatter, sum_forms, sum_kernels
 from mklviz.kernels.storage.triangles import dots, products, sums_at
 from mklviz.typing import Array, Indices, Integers
@@ -108,11 +108,9 @@ class StreamedGaussians:
         def add(k: int) -> None:
             squares = chunks.squares(k)
             total = np.full(squares.shape[1], everything)
-            for begin, end in _ranges(len(used), max(PIECE // len(total), 1)):
-                checkpoint()
-                sum_kernels(
-                    squares, starts, features, begin, end, self._factor, halved, ordered, self._steps, total
-                )  # fmt: skip
+            for some in slices(len(used), max(PIECE // len(total), 1)):
+                subsets = some.start, some.stop
+                sum_kernels(squares, starts, features, *subsets, self._factor, halved, ordered, self._steps, total)
             take(k, total)
 
         in_pieces(add, len(chunks), f"adding {np.count_nonzero(weights):,} kernels")
@@ -124,20 +122,18 @@ class StreamedGaussians:
         rows = columns[support]
         chunks = _Chunks(self._points[support])
         total = np.zeros(self._shape)
-        ranges = list(_ranges(len(total), max(PIECE // max(chunks.count, 1), FEWEST)))
+        pieces = list(slices(len(total), max(PIECE // max(chunks.count, 1), FEWEST)))
 
         def add(piece: int) -> None:
-            begin, end = ranges[piece]
+            some = pieces[piece]
             for k in range(len(chunks)):
                 checkpoint()
                 first, second = chunks.indices(k)
                 twice = 2.0 * np.einsum("tc,tc->t", rows[first], rows[second])
-                sum_forms(
-                    chunks.squares(k), twice, self._starts, self._features, begin, end, self._factor, self._halvings,
-                    self._shape[1], self._steps, total,
-                )  # fmt: skip
+                subsets = self._starts, self._features, some.start, some.stop, self._factor, self._halvings
+                sum_forms(chunks.squares(k), twice, *subsets, self._shape[1], self._steps, total)
 
-        in_pieces(add, len(ranges), f"computing the slopes of {len(self):,} kernels")
+        in_pieces(add, len(pieces), f"computing the slopes of {len(self):,} kernels")
         out = np.empty(self._shape)
         out[:, self._order] = self._size * (total + float((rows.sum(axis=0) ** 2).sum()))
         return out.ravel()
@@ -241,9 +237,3 @@ class _Chunks:
         out = np.empty((len(self._left) + 1, len(first)))
         differences(self._left, self._right, first, second, out)
         return out
-
-
-def _ranges(stop: int, length: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of `length` from 0 to `stop`."""
-    for begin in range(0, stop, length):
-        yield begin, min(begin + length, stop)

@@ -7,7 +7,7 @@ matrices are kept (stride n). Entries may be of single precision; every sum is o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,28 +27,6 @@ TOGETHER = 4  # matrices added in one pass: the accumulator is then read and wri
 def packed_length(n: int) -> int:
     """Return the number of entries in the lower triangle of an n by n matrix."""
     return n * (n + 1) // 2
-
-
-@njit(cache=True, nogil=True)
-def pack(matrix: Entries, scale: Array, out: Entries) -> None:
-    """Write the lower triangle of ``scale_i scale_j matrix_ij`` into `out`, rounded where `out` is less precise."""
-    start = 0
-    for i in range(matrix.shape[0]):
-        row, packed = matrix[i, : i + 1], out[start : start + i + 1]
-        for j in range(packed.shape[0]):
-            packed[j] = scale[i] * scale[j] * row[j]
-        start += i + 1
-
-
-@njit(cache=True, nogil=True)
-def rescale(triangle: Entries, scale: Array, out: Entries) -> None:
-    """Write ``scale_i scale_j`` times the entries of a packed triangle into `out`, rounded where it is less precise."""
-    start = 0
-    for i in range(scale.shape[0]):
-        row, packed = triangle[start : start + i + 1], out[start : start + i + 1]
-        for j in range(packed.shape[0]):
-            packed[j] = scale[i] * scale[j] * row[j]
-        start += i + 1
 
 
 @njit(cache=True, nogil=True)
@@ -72,6 +50,16 @@ def mirror(out: Entries) -> None:
 @njit(cache=True, nogil=True)
 def _start(i: int, stride: int) -> int:
     return i * stride if stride > 0 else i * (i + 1) // 2
+
+
+@njit(cache=True, nogil=True)
+def pack(entries: Entries, stride: int, scale: Array, out: Entries) -> None:
+    """Write the lower triangle of ``scale_i scale_j K_ij`` into `out`, rounded where `out` is less precise."""
+    for i in range(scale.shape[0]):
+        start, end = _start(i, stride), _start(i, 0)
+        row, packed = entries[start : start + i + 1], out[end : end + i + 1]
+        for j in range(packed.shape[0]):
+            packed[j] = scale[i] * scale[j] * row[j]
 
 
 @njit(cache=True, nogil=True)
@@ -120,21 +108,10 @@ def add_packed(
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def add_rows(
-    k0: Entries,
-    k1: Entries,
-    k2: Entries,
-    k3: Entries,
-    c0: Array,
-    c1: Array,
-    c2: Array,
-    c3: Array,
-    weights: Array,
-    first: int,
-    last: int,
-    out: Array,
+    four: tuple[Entries, ...], scales: tuple[Array, ...], weights: Array, first: int, last: int, out: Array
 ) -> None:
     """Add the sum over a of ``weights[a] c_a[i] c_a[j] k_a[i n + j]`` to the lower triangle, rows first to last."""
-    n = out.shape[0]
+    n, (k0, k1, k2, k3), (c0, c1, c2, c3) = out.shape[0], four, scales
     for i in range(first, last):
         w0, w1, w2, w3 = weights[0] * c0[i], weights[1] * c1[i], weights[2] * c2[i], weights[3] * c3[i]
         begin, end = i * n, i * n + i + 1
@@ -198,12 +175,6 @@ def product(entries: Entries, stride: int, v: Array, first: int, last: int, out:
 Inverse = NDArray[np.int32]
 
 
-class Compensated(Protocol):
-    """Kernels kept together."""
-
-    def compensated(self, k: int, v: Array) -> tuple[float, float]: ...
-
-
 Pair = tuple[Array, Array]  # values, and what rounding took from them
 
 EPS = float(np.finfo(np.float64).eps)
@@ -247,10 +218,10 @@ def _dot(x: Entries, v: Array, rest: Array) -> tuple[float, float, float]:
 def forms_of_triangle(entries: Entries, stride: int, first: int, last: int, v: Array, rest: Array, out: Array) -> None:
     """out += the parts of v'K v, of what is left of it, and of |v|'|K||v|, that the rows first to last of K bring.
 
-    The lower triangle of K is read; row i starts at entry i (i + 1) / 2, or at i stride where that is not zero.
+    Only the lower triangle of K is read.
     """
     for i in range(first, last):
-        start = i * stride if stride > 0 else i * (i + 1) // 2
+        start = _start(i, stride)
         total, beside, size = _dot(entries[start : start + i], v[:i], rest[:i])
         p, q = _product(float(entries[start + i]), v[i])
         # twice what is left of the diagonal, and the diagonal
@@ -313,7 +284,7 @@ def inner(x: Array, left: Array, y: Array, rest: Array) -> float:
     return float(out[0] + (beside[0] + float(left @ y)))
 
 
-def compensated_forms(kernels: Sequence[tuple[Compensated, int]], v: Array) -> tuple[Array, Array]:
+def compensated_forms(kernels: Sequence[tuple[Any, int]], v: Array) -> tuple[Array, Array]:
     """Return ``v'K v`` and ``|v|'|K||v|`` of kernels by block and place, summed over the columns of v."""
     columns = [np.ascontiguousarray(column) for column in v.reshape(len(v), -1).T]
     parts = [[block.compensated(index, column) for column in columns] for block, index in kernels]

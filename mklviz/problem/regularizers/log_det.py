@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, NoReturn, TypeVar
 
 import numpy as np
 
-from mklviz.context.cancelling import checkpoint, spending
+from mklviz.context import checkpoint, spending
 from mklviz.errors import ProblemError, UnsupportedProblem
 from mklviz.lazy import Later
 from mklviz.numbers import is_number
