@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from mklviz.context import PARTS, interruptible
 from mklviz.contract import Array, Iterate, Solver
 from mklviz.engine.grid import check_values, with_parameter
-from mklviz.engine.kinds import recommend
-from mklviz.engine.registry import make_solver
+from mklviz.engine.kinds import solver_for
 from mklviz.engine.run import Run, check_callable
 from mklviz.engine.solving import finish, hand_over
 from mklviz.engine.stop import standard_rules
@@ -289,8 +288,7 @@ def path(
     ((name, listed),) = varied.items()
     values = check_values(listed, name)
     problems = [with_parameter(problem, name, value) for value in values]
-    solver = recommend(problem) if solver is None or solver == "auto" else solver
-    made = make_solver(solver, seed=seed) if isinstance(solver, str) else solver
+    made = solver_for(problem, solver, seed)
     so_far, start = Path(name, warm), None
     try:
         for value, posed in zip(values, problems, strict=True):

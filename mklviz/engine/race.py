@@ -11,7 +11,7 @@ from itertools import count
 from typing import Any
 
 from mklviz.contract import Iterate, Solver
-from mklviz.engine.kinds import KINDS, ProblemFacts, recommend, rivals
+from mklviz.engine.kinds import KINDS, ProblemFacts, recommend, rivals, solver_for
 from mklviz.engine.registry import make_solver, solver_classes, why_not
 from mklviz.engine.run import Run
 from mklviz.engine.scheduler import TimeShare
@@ -176,8 +176,7 @@ class Race:
         self._problem: Problem | None = problem
         self.runs: dict[str, Run] = {}
         party = TimeShare()
-        made = [make_solver(entry, seed=seed) if isinstance(entry, str) else make_solver(entry) for entry in solvers]
-        for key, solver in entered(made).items():
+        for key, solver in entered(solver_for(problem, entry, seed) for entry in solvers).items():
             self.runs[key] = Run(problem, solver, rules, pace, start, threads, party, origin)
 
     def __repr__(self) -> str:
