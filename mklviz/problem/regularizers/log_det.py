@@ -11,13 +11,14 @@ Reference: Jain, Vishwanathan, Varma, SPG-GMKL (KDD 2012), section 3.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NoReturn, TypeVar
 
 import numpy as np
 
-from mklviz.context.cancelling import checkpoint, spending
+from mklviz.context.cancelling import spending, uninterrupted
 from mklviz.errors import ProblemError, UnsupportedProblem
 from mklviz.lazy import Later
 from mklviz.numbers import is_number
@@ -31,7 +32,6 @@ linalg = Later("scipy.linalg")
 
 T = TypeVar("T")
 
-_WORK = 1e9  # multiplications between two questions whether they are still wanted: some hundredths of a second
 _KEPT = 16  # points whose value and gradient are remembered: several solvers of a race may share one problem
 _FAR = 1e6  # parameters so many times the first ones tell whether the kernel grows with them
 _GROWTH = 1e3
@@ -61,6 +61,7 @@ class LogDet(Penalty):
     closed_form: ClassVar[bool] = False
     proximal: ClassVar[bool] = False
     conjugated: ClassVar[bool] = False
+    determined: ClassVar[bool] = False
     sigma: float = 1.0
     eps: float = 1e-3
     price: float = 1.0
@@ -70,11 +71,6 @@ class LogDet(Penalty):
         positive_number(self.eps, "eps")
         if not (is_number(self.price) and self.price >= 0):
             raise ProblemError(f"price must be a number that is not negative, but {self.price!r} was given.")
-
-    @property
-    def determined(self) -> bool:
-        """False: s alone does not say what the weights are."""
-        return False
 
     def for_bank(self, bank: Bank) -> LogDet:
         """Return a copy that knows the kernels of `bank`, or raise `ProblemError` without matrix or minimum."""
@@ -126,21 +122,11 @@ class _Determinant:
         self._slopes: dict[bytes, Array] = {}
 
     def logarithm(self, weights: Array) -> float:
-        key = weights.tobytes()
-        value = self._logarithms.get(key)
-        if value is None:
-            value = 2.0 * float(np.log(np.diag(self._factor(weights))).sum())
-            _remember(self._logarithms, key, value)
-        return value
+        return _remembered(self._logarithms, weights, lambda d: 2.0 * float(np.log(np.diag(self._factor(d))).sum()))
 
     def slopes(self, weights: Array) -> Array:
         """Return ``-1/2 tr((K_d + eps I)^-1 dK_d/dd_k)``, (m,)."""
-        key = weights.tobytes()
-        value = self._slopes.get(key)
-        if value is None:
-            value = self._bank.slopes(weights, _inverse_root(self._factor(weights)))
-            _remember(self._slopes, key, value)
-        return value
+        return _remembered(self._slopes, weights, lambda d: self._bank.slopes(d, _inverse_root(self._factor(d))))
 
     def _factor(self, weights: Array) -> Array:
         matrix = self._bank.combine(weights)
@@ -148,11 +134,16 @@ class _Determinant:
         return _factorized(matrix, self._eps)
 
 
-def _remember(known: dict[bytes, T], key: bytes, value: T) -> None:
+def _remembered(known: dict[bytes, T], weights: Array, compute: Callable[[Array], T]) -> T:
     """Keep what is known at the last few points; solvers of a race share it, and each may forget for all."""
-    if len(known) >= _KEPT:
-        known.clear()
-    known[key] = value
+    key = weights.tobytes()
+    value = known.get(key)
+    if value is None:
+        value = compute(weights)
+        if len(known) >= _KEPT:
+            known.clear()
+        known[key] = value
+    return value
 
 
 def _grows(bank: Bank, weights: Array) -> bool:
@@ -165,43 +156,18 @@ def _grows(bank: Bank, weights: Array) -> bool:
 
 @spending("subproblem")
 def _factorized(matrix: Array, eps: float) -> Array:
-    """Return L with ``LL' = matrix``, written over it; what is right of the diagonal means nothing."""
-    n = len(matrix)
-    for start in range(0, n, _step(n)):
-        checkpoint()
-        stop = min(start + _step(n), n)
-        known = matrix[start:stop, :start]
-        matrix[start:, start:stop] -= matrix[start:, :start] @ known.T
-        try:
-            corner = np.linalg.cholesky(matrix[start:stop, start:stop])
-        except np.linalg.LinAlgError:
-            raise ProblemError(
-                f"K_d + {eps:g} I is not positive definite: rounding in K_d, or a kernel that is none, is beyond eps."
-                " Choose a larger eps."
-            ) from None
-        matrix[start:stop, start:stop] = corner
-        matrix[stop:, start:stop] = linalg.solve_triangular(
-            corner, matrix[stop:, start:stop].T, lower=True, check_finite=False
-        ).T
-    return matrix
+    """Return L with ``LL' = matrix``, which is overwritten."""
+    try:
+        return uninterrupted(lambda: linalg.cholesky(matrix, lower=True, overwrite_a=True, check_finite=False))
+    except linalg.LinAlgError:
+        raise ProblemError(
+            f"K_d + {eps:g} I is not positive definite: rounding in K_d, or a kernel that is none, is beyond eps."
+            " Choose a larger eps."
+        ) from None
 
 
 @spending("subproblem")
 def _inverse_root(factor: Array) -> Array:
     """Return V with ``VV' = (LL')^-1``: the transposed inverse of L."""
-    n = len(factor)
-    inverse = np.zeros((n, n))
-    for start in range(0, n, _step(n)):
-        checkpoint()
-        stop = min(start + _step(n), n)
-        corner = linalg.solve_triangular(
-            factor[start:stop, start:stop], np.eye(stop - start), lower=True, check_finite=False
-        )
-        inverse[start:stop, start:stop] = corner
-        inverse[start:stop, :start] = -corner @ (factor[start:stop, :start] @ inverse[:start, :start])
-    return inverse.T
-
-
-def _step(n: int) -> int:
-    """Return how many columns of a matrix are solved for at a time."""
-    return int(np.clip(_WORK / n**2, 16, 256))
+    identity = np.eye(len(factor))
+    return uninterrupted(lambda: linalg.solve_triangular(factor, identity, lower=True, check_finite=False)).T
