@@ -9,8 +9,8 @@ r_k = K_k,ii + K_k,jj - 2 K_k,ij, and along it
     Phi''= sum_k d_k r_k + 4 sigma (2-q) (d'g)^2 / ||s||_q^2 + 2 (q-1) sum_k d_k g_k^2 / s_k
 
 i is the point of largest f that may grow, j the one whose step promises most, (f_i - f_j)^2 / Phi''. The best t is
-the root of a decreasing function: a cubic for p = 2, whose four coefficients are summed once, and in general one that
-costs m powers a time. Powers are taken relative to the largest s, as q is 101 for p = 1.01.
+the root of a decreasing function that costs m powers a time, none for p = 2. Powers are taken relative to the largest
+s, as q is 101 for p = 1.01.
 
 Kernels are kept dense with k last, so that all kernels' entries for one pair of samples are neighbours.
 
@@ -23,16 +23,17 @@ from __future__ import annotations
 import numpy as np
 
 from mklviz.compiled import njit
+from mklviz.inner.svm_state import FAST
 from mklviz.typing import Array
 
-# every fast-math licence but "no infinities": masked points stand at infinity
-FAST = {"nnan", "nsz", "arcp", "contract", "reassoc", "afn"}
 FLAT = 1e-12  # least curvature, relative to that of orthogonal samples: twins promise nothing but rounding
 TINY = 1e-200  # at a = 0 there is no curvature at all, and the largest slope decides
 SNAP = 1e-14  # distance to a bound, relative to the dual variables, below which b is put on it
 LOST = 1e-30  # power, relative to the largest, that no sum would notice: not worth taking
 TRIALS = 100  # of the root search; bisection alone would need 53
 SHARP = 1e-15  # width of the root's bracket, relative to the room
+
+Kernels = tuple[Array, Array, Array]  # K (n, n, m), their diagonals (n, m), and G (n, m), ``K_k b``
 
 # rows of the state
 B, F, LO, HI, Y = range(5)
@@ -59,29 +60,6 @@ def _weigh(s: Array, q: float, sigma: float, d: Array) -> float:
     for k in range(s.shape[0]):
         d[k] *= scale
     return size
-
-
-@njit(cache=True, nogil=True, fastmath=FAST)
-def _dot(x: Array, y: Array) -> float:
-    total = 0.0
-    for k in range(x.shape[0]):
-        total += x[k] * y[k]
-    return total
-
-
-@njit(cache=True, nogil=True)
-def refresh(G: Array, q: float, sigma: float, state: Array, s: Array, d: Array) -> None:
-    """Compute s, d and f anew from b and G, where ``G[i, k] = (K_k b)_i``."""
-    for k in range(s.shape[0]):
-        s[k] = 0.0
-    for i in range(G.shape[0]):
-        for k in range(s.shape[0]):
-            s[k] += state[B, i] * G[i, k]
-    for k in range(s.shape[0]):
-        s[k] = max(s[k], 0.0)  # rounding
-    _weigh(s, q, sigma, d)
-    for i in range(G.shape[0]):
-        state[F, i] = state[Y, i] - _dot(G[i], d)
 
 
 @njit(cache=True, nogil=True)
@@ -170,31 +148,13 @@ def _slope(
 
 
 @njit(cache=True, nogil=True)
-def _cubic(s: Array, g: Array, r: Array, linear: float, sigma: float) -> tuple[float, float, float, float]:
-    """Coefficients of the derivative for q = 2, by rising powers of t."""
-    scale = -0.5 / sigma
-    return (
-        linear + scale * _dot(s, g),
-        scale * (_dot(s, r) + 2.0 * _dot(g, g)),
-        scale * 3.0 * _dot(g, r),
-        scale * _dot(r, r),
-    )
-
-
-@njit(cache=True, nogil=True)
 def _best_step(
     s: Array, g: Array, r: Array, linear: float, room: float, q: float, sigma: float, moved: Array, d: Array
 ) -> float:
     """Return the best t in [0, room]: Newton steps on the derivative of the dual, bisection where they fail."""
-    square = q == 2.0
-    c0, c1, c2, c3 = _cubic(s, g, r, linear, sigma) if square else (0.0, 0.0, 0.0, 0.0)
     low, high, t, last = 0.0, room, room, np.inf
     for trial in range(TRIALS):
-        if square:
-            value = c0 + t * (c1 + t * (c2 + t * c3))
-            bend = c1 + t * (2.0 * c2 + t * 3.0 * c3)
-        else:
-            value, bend = _slope(t, linear, s, g, r, q, sigma, moved, d)
+        value, bend = _slope(t, linear, s, g, r, q, sigma, moved, d)
         if value >= 0.0:
             low = t
         else:
@@ -236,25 +196,16 @@ def _move(state: Array, i: int, j: int, t: float) -> bool:
 
 @njit(cache=True, nogil=True)
 def take_steps(
-    K: Array,
-    diagonal: Array,
-    G: Array,
-    q: float,
-    sigma: float,
-    state: Array,
-    s: Array,
-    d: Array,
-    least: float,
-    budget: int,
+    kernels: Kernels, q: float, sigma: float, state: Array, s: Array, d: Array, least: float, budget: int
 ) -> tuple[int, float]:
     """Take up to `budget` pair steps.
 
-    `K`, `diagonal`, `G` (n, n, m), (n, m) and (n, m): kernels, their diagonals, and ``K_k b``; G is updated; `q`,
-    `sigma`: power of the norm of s, and the price of the weights; `state`, `s`, `d` (STATES, n), (m,) and (m,): b, f,
-    its bounds and the labels; ``b'K_k b``; the weights. Updated; `least`: violation of the optimality conditions to
-    stop at. Returns `violation`: before the last step; up to date where fewer than `budget` steps were taken.
+    `q`, `sigma`: power of the norm of s, and the price of the weights; `state`, `s`, `d` (STATES, n), (m,) and (m,):
+    b, f, its bounds and the labels; ``b'K_k b``; the weights. Updated, as is G; `least`: violation of the optimality
+    conditions to stop at. Returns `violation`: before the last step; up to date where fewer than `budget` steps were
+    taken.
     """
-    m = s.shape[0]
+    (K, diagonal, G), m = kernels, s.shape[0]
     g, r, bend, moved, trial_d = np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m)
     violation = 0.0
     for step in range(budget):

@@ -309,7 +309,7 @@ class _NewtonDescent:
         facts = NewtonFacts(
             move=move.kind,
             promised_decrease=move.promised,
-            line_search_trials=float(search.trials if search is not None else 0),
+            line_search_trials=float(len(search.tried) if search is not None else 0),
             working_kernels=float(move.kernels),
             working_points=float(move.points),
             program_rounds=float(move.rounds),
