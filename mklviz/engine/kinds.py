@@ -274,11 +274,11 @@ def recommend(problem: Problem) -> str:
     return able[0]
 
 
-def solver_for(problem: Problem, solver: str | Solver | None, seed: int, **options: Any) -> Solver:
-    """Return the solver asked for, the recommended one for None or "auto"; a ready one keeps its seed."""
+def solver_for(problem: Problem, solver: str | Solver, seed: int, **options: Any) -> Solver:
+    """Return the solver asked for, the recommended one for "auto"; a ready one keeps its seed."""
     if isinstance(solver, Solver):
         return make_solver(solver, **options)
-    return make_solver(recommend(problem) if solver in (None, "auto") else solver, **{"seed": seed, **options})
+    return make_solver(recommend(problem) if solver == "auto" else solver, **{"seed": seed, **options})
 
 
 def rivals(problem: Problem, usual: Sequence[str]) -> tuple[tuple[str, ...], str]:

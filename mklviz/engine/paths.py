@@ -274,7 +274,7 @@ def path(
     ((name, listed),) = varied.items()
     values = check_values(listed, name)
     problems = [with_parameter(problem, name, value) for value in values]
-    made = solver_for(problem, solver, seed)
+    made = solver_for(problem, "auto" if solver is None else solver, seed)
     so_far, start = Path(name, warm), None
     try:
         for value, posed in zip(values, problems, strict=True):

@@ -79,7 +79,7 @@ def solve(
     """
     check_problem(problem)
     check_callable(progress, "progress")
-    made = solver_for(problem, solver, seed, **options)
+    made = solver_for(problem, "auto" if solver is None else solver, seed, **options)
     rules = standard_rules(gap, max_iter, max_seconds, stop, problem.convex, projected_gradient)
     run = Run(problem, made, rules, start=start, threads=threads)
     finish(run, lambda: progress(run.trace) if progress is not None else None)
