@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
@@ -148,11 +148,15 @@ class CompilePool:
         with self._changed:
             return self._helpers > 0 and part not in self._cached
 
-    def close(self) -> None:
-        """Let processes help no more; they begin with the first function that must be compiled."""
-        with self._changed:
-            self._over = True
-            self._changed.notify_all()
+    @contextmanager
+    def open(self) -> Iterator[CompilePool]:
+        """Let processes help, beginning with the first function that must be compiled."""
+        try:
+            yield self
+        finally:
+            with self._changed:
+                self._over = True
+                self._changed.notify_all()
 
     def ensure(self, part: str) -> None:
         """Return when `part` is ready in this process."""

@@ -79,11 +79,11 @@ class Warmup:
     def work(self) -> None:
         """Do it, in the calling thread. A solver that breaks here is reported when it is raced."""
         try:
-            self._work()
+            with self._pool.open() as pool:
+                self._work(pool)
         except Exception:
             _log.exception("Warming up the solvers failed")
         finally:
-            self._pool.close()
             self.fraction = 1.0
             self._done.set()
             self._forget_wanted()
@@ -93,12 +93,12 @@ class Warmup:
         if self._done.is_set():
             self._wanted.clear()
 
-    def _work(self) -> None:
-        rest, pool = deque(everything()), self._pool
+    def _work(self, pool: CompilePool) -> None:
+        rest = deque(everything())
         total = len(rest)
         while rest or self._wanted:
             if self._wanted:
-                self._prepare(*self._wanted.pop(0))
+                self._prepare(pool, *self._wanted.pop(0))
                 continue
             part, make, solver = rest.popleft()
             if not pool.attempt(part, partial(self._touch, make, solver)):
@@ -113,12 +113,12 @@ class Warmup:
         few_steps(problem, solver)
         self._ready.add((solver, *kind(problem)))
 
-    def _prepare(self, problem: Problem, solver: str) -> None:
+    def _prepare(self, pool: CompilePool, problem: Problem, solver: str) -> None:
         """Make a solver that a race waits for ready."""
         if not self.held(problem, solver):
             return
         for part in needs(solver):
-            self._pool.ensure(part)
+            pool.ensure(part)
         for small in miniatures(problem):
             few_steps(small, solver)
         self._ready.add((solver, *kind(problem)))

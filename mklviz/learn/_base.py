@@ -133,10 +133,11 @@ def _blind(problem: Problem, best: Iterate, matrices: bool) -> tuple[str, ...]:
     return (f"{what}: {'take other kernels' if matrices else scaled}.",)
 
 
-def _made(given: Any, kind: type[T], read: Callable[[str], T], sentence: str) -> T:
+def _made(given: Any, kind: type, read: Callable[[str], T], sentence: str) -> T:
     """Return what is given in words or made, or raise `ProblemError`."""
     if isinstance(given, kind):
-        return given
+        made: T = given
+        return made
     if not isinstance(given, str):
         raise ProblemError(f"{sentence}, not as {given!r:.80}.")
     return read(given)

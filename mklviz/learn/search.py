@@ -79,7 +79,7 @@ class _CrossValidated(MKLEstimator):
     """What the searches share."""
 
     C: ClassVar[float]  # type: ignore[misc]  # no parameter: it is chosen
-    Cs: int | Sequence[float] = (0.1, 1.0, 10.0, 100.0)
+    Cs: Any = (0.1, 1.0, 10.0, 100.0)
     ps: Sequence[float] | None = None
     cv: Any = None
     scoring: Any = None
@@ -173,7 +173,7 @@ class _CrossValidated(MKLEstimator):
             plain["probability"] = False  # scores of folds do without
         shared = {name: getattr(self, name) for name in kind().get_params() if name not in plain}
         one: _One = clone(kind(**shared, **plain))
-        vars(one).update(self._known("classes_", "feature_names_in_"))
+        one.__dict__.update(self._known("classes_", "feature_names_in_"))
         return one
 
     def _plain(self) -> Any:
@@ -188,7 +188,7 @@ class _CrossValidated(MKLEstimator):
         if isinstance(self, MKLClassifier):
             one.set_params(probability=self.probability)
         fitted = ("_function", "_kept", "_given", "classes_", "n_features_in_", "feature_names_in_", *FITTED)
-        vars(one).update(self._known(*fitted))
+        one.__dict__.update(self._known(*fitted))
         return one
 
     def _choose(self, grid: Grid, tried: Sequence[Sequence[FoldScores]]) -> None:
