@@ -9,8 +9,8 @@ r_k = K_k,ii + K_k,jj - 2 K_k,ij, and along it
     Phi''= sum_k d_k r_k + 4 sigma (2-q) (d'g)^2 / ||s||_q^2 + 2 (q-1) sum_k d_k g_k^2 / s_k
 
 i is the point of largest f that may grow, j the one whose step promises most, (f_i - f_j)^2 / Phi''. The best t is
-the root of a decreasing function that costs m powers a time, none for p = 2. Powers are taken relative to the largest
-s, as q is 101 for p = 1.01.
+the root of a decreasing function: a cubic for p = 2, whose four coefficients are summed once, and in general one that
+costs m powers a time. Powers are taken relative to the largest s, as q is 101 for p = 1.01.
 
 Kernels are kept dense with k last, so that all kernels' entries for one pair of samples are neighbours.
 
@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from mklviz.compiled import njit
-from mklviz.inner.svm_state import FAST
+from mklviz.inner.svm_state import FAST, dot
 from mklviz.typing import Array
 
 FLAT = 1e-12  # least curvature, relative to that of orthogonal samples: twins promise nothing but rounding
@@ -148,13 +148,31 @@ def _slope(
 
 
 @njit(cache=True, nogil=True)
+def _cubic(s: Array, g: Array, r: Array, linear: float, sigma: float) -> tuple[float, float, float, float]:
+    """Coefficients of the derivative for q = 2, by rising powers of t."""
+    scale = -0.5 / sigma
+    return (
+        linear + scale * dot(s, g),
+        scale * (dot(s, r) + 2.0 * dot(g, g)),
+        scale * 3.0 * dot(g, r),
+        scale * dot(r, r),
+    )
+
+
+@njit(cache=True, nogil=True)
 def _best_step(
     s: Array, g: Array, r: Array, linear: float, room: float, q: float, sigma: float, moved: Array, d: Array
 ) -> float:
     """Return the best t in [0, room]: Newton steps on the derivative of the dual, bisection where they fail."""
+    square = q == 2.0
+    c0, c1, c2, c3 = _cubic(s, g, r, linear, sigma) if square else (0.0, 0.0, 0.0, 0.0)
     low, high, t, last = 0.0, room, room, np.inf
     for trial in range(TRIALS):
-        value, bend = _slope(t, linear, s, g, r, q, sigma, moved, d)
+        if square:
+            value = c0 + t * (c1 + t * (c2 + t * c3))
+            bend = c1 + t * (2.0 * c2 + t * 3.0 * c3)
+        else:
+            value, bend = _slope(t, linear, s, g, r, q, sigma, moved, d)
         if value >= 0.0:
             low = t
         else:

@@ -458,7 +458,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/start": (559, 5),
     "mklviz/views/sweeps": (554, 3),
     "mklviz/views/tabs": (2382, 12),
-    "solvers": (6126, 29),
+    "solvers": (6144, 29),
     "tests": (50086, 205),
 }
 
