@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, ClassVar, NoReturn, TypeVar
 
 import numpy as np
 
-from mklviz.context.cancelling import spending, uninterrupted
+from mklviz.context.cancelling import checkpoint, spending
 from mklviz.errors import ProblemError, UnsupportedProblem
 from mklviz.lazy import Later
 from mklviz.numbers import is_number
@@ -32,6 +32,7 @@ linalg = Later("scipy.linalg")
 
 T = TypeVar("T")
 
+_WORK = 1e9  # multiplications between two questions whether they are still wanted: some hundredths of a second
 _KEPT = 16  # points whose value and gradient are remembered: several solvers of a race may share one problem
 _FAR = 1e6  # parameters so many times the first ones tell whether the kernel grows with them
 _GROWTH = 1e3
@@ -156,18 +157,43 @@ def _grows(bank: Bank, weights: Array) -> bool:
 
 @spending("subproblem")
 def _factorized(matrix: Array, eps: float) -> Array:
-    """Return L with ``LL' = matrix``, which is overwritten."""
-    try:
-        return uninterrupted(lambda: linalg.cholesky(matrix, lower=True, overwrite_a=True, check_finite=False))
-    except linalg.LinAlgError:
-        raise ProblemError(
-            f"K_d + {eps:g} I is not positive definite: rounding in K_d, or a kernel that is none, is beyond eps."
-            " Choose a larger eps."
-        ) from None
+    """Return L with ``LL' = matrix``, written over it; what is right of the diagonal means nothing."""
+    n = len(matrix)
+    for start in range(0, n, _step(n)):
+        checkpoint()
+        stop = min(start + _step(n), n)
+        known = matrix[start:stop, :start]
+        matrix[start:, start:stop] -= matrix[start:, :start] @ known.T
+        try:
+            corner = np.linalg.cholesky(matrix[start:stop, start:stop])
+        except np.linalg.LinAlgError:
+            raise ProblemError(
+                f"K_d + {eps:g} I is not positive definite: rounding in K_d, or a kernel that is none, is beyond eps."
+                " Choose a larger eps."
+            ) from None
+        matrix[start:stop, start:stop] = corner
+        matrix[stop:, start:stop] = linalg.solve_triangular(
+            corner, matrix[stop:, start:stop].T, lower=True, check_finite=False
+        ).T
+    return matrix
 
 
 @spending("subproblem")
 def _inverse_root(factor: Array) -> Array:
     """Return V with ``VV' = (LL')^-1``: the transposed inverse of L."""
-    identity = np.eye(len(factor))
-    return uninterrupted(lambda: linalg.solve_triangular(factor, identity, lower=True, check_finite=False)).T
+    n = len(factor)
+    inverse = np.zeros((n, n))
+    for start in range(0, n, _step(n)):
+        checkpoint()
+        stop = min(start + _step(n), n)
+        corner = linalg.solve_triangular(
+            factor[start:stop, start:stop], np.eye(stop - start), lower=True, check_finite=False
+        )
+        inverse[start:stop, start:stop] = corner
+        inverse[start:stop, :start] = -corner @ (factor[start:stop, :start] @ inverse[:start, :start])
+    return inverse.T
+
+
+def _step(n: int) -> int:
+    """Return how many columns of a matrix are solved for at a time."""
+    return int(np.clip(_WORK / n**2, 16, 256))
