@@ -133,7 +133,7 @@ def _blind(problem: Problem, best: Iterate, matrices: bool) -> tuple[str, ...]:
     return (f"{what}: {'take other kernels' if matrices else scaled}.",)
 
 
-def _made(given: Any, kind: type, read: Callable[[str], T], sentence: str) -> T:
+def _made(given: Any, kind: Any, read: Callable[[str], T], sentence: str) -> T:
     """Return what is given in words or made, or raise `ProblemError`."""
     if isinstance(given, kind):
         made: T = given
