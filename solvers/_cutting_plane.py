@@ -24,36 +24,14 @@ from mklviz.contract import Array
 from mklviz.errors import SolverError
 from mklviz.inner.averaging import Proof, SvmPoint, cut_of
 from mklviz.inner.matrix_game import MatrixGame
-from mklviz.inner.oracle import needs_known_loss
 from mklviz.lazy import Later
-from mklviz.problem import Problem
 
 optimize = Later("scipy.optimize")
 
-FINEST_SVM = 1e-12  # SVM tolerance below which rounding takes over
 _TOLERANCE = 1e-9  # of the linear program, in units of its scaled rows
 _EXACT = 1e-10  # difference of vertex and multipliers about the minimum, relative to the largest entry of a cut
 _KEPT_AT_LEAST = 100  # rows below which nothing is purged
 _DUALS_MEMORY = 2**28  # bytes of SVM solutions kept: bounds from later ones hold as before, but nothing shows it
-
-
-def needs_simplex(problem: Problem, method: str) -> str:
-    """Return "" or why the cutting planes of `method` cannot model the objective of `problem`."""
-    if not problem.regularizer.on_simplex:
-        return (
-            f"The cutting planes of {method} need kernel weights that sum to one (simplex), where a linear program"
-            f" finds a corner; this problem uses the regularizer {problem.regularizer.label}."
-        )
-    return needs_known_loss(problem, method)
-
-
-def next_tolerance(point: SvmPoint, gap: float) -> float:
-    """Return the SVM tolerance to go on with: a tenth, once the SVM's own error exceeds a tenth of the model's `gap`.
-
-    The new cut lies below the objective by that error; were it as large as the gap, the cut would cut nothing off.
-    """
-    rough = point.primal - point.value > 0.1 * gap
-    return max(0.1 * point.tol, FINEST_SVM) if rough else point.tol
 
 
 class ModelMinimum(NamedTuple):
@@ -71,35 +49,23 @@ class CuttingPlaneModel:
     row is the natural change. Where rounding keeps that method (`mklviz.inner.matrix_game`) from the minimum, HiGHS
     is asked, as SciPy has it: the same cuts in the same order give the same vertex, ties included.
 
-    `purge`: keep the model small as shogun does: with more than ``max(100, 2 * binding)`` rows, each minimization
-    deletes the row of largest slack among those with multiplier zero; `theta`: the highest lower bound that `minimize`
-    has proved, -inf before; `proof`: what proves it, where the solutions behind the cuts are known and take less than
-    256 MB.
+    `cuts` (J, m): c_j, oldest first; `extremes` (J, 2): their least and largest entries; `purge`: keep the model small
+    as shogun does: with more than ``max(100, 2 * binding)`` rows, each minimization deletes the row of largest slack
+    among those with multiplier zero; `theta`: the highest lower bound that `minimize` has proved, -inf before; `proof`:
+    what proves it, where the solutions behind the cuts are known and take less than 256 MB.
     """
 
     def __init__(self, m: int, purge: bool = False) -> None:
-        self.m = m
-        self.purge = purge
+        self.m, self.purge = m, purge
+        self.cuts, self.extremes = np.empty((0, m)), np.empty((0, 2))
         self.theta = -np.inf
         self.proof: Proof | None = None
-        self._store, self._ends = np.empty((16, m)), np.empty((16, 2))
-        self._count = 0
         self._duals: list[Array | None] = []
         self._kept = 0
         self._game = MatrixGame()
 
     def __len__(self) -> int:
-        return self._count
-
-    @property
-    def cuts(self) -> Array:
-        """(J, m) cuts c_j, oldest first (a view)."""
-        return self._store[: self._count]
-
-    @property
-    def extremes(self) -> Array:
-        """(J, 2) least and largest entry of each cut (a view)."""
-        return self._ends[: self._count]
+        return len(self.cuts)
 
     def learn(self, point: SvmPoint) -> None:
         """Add the cut of a solved point, and keep its dual variables for what they may prove."""
@@ -115,13 +81,9 @@ class CuttingPlaneModel:
                 f"A cut needs {self.m} finite numbers, one per kernel; this one has shape {cut.shape} and "
                 f"{int(np.sum(~np.isfinite(cut)))} that are not finite. Look for huge or missing values in the kernels."
             )
-        if self._count == len(self._store):
-            self._store = np.concatenate([self._store, np.empty_like(self._store)])
-            self._ends = np.concatenate([self._ends, np.empty_like(self._ends)])
-        self._store[self._count] = cut
-        self._ends[self._count] = cut.min(), cut.max()
+        self.cuts = np.vstack([self.cuts, cut])
+        self.extremes = np.vstack([self.extremes, (cut.min(), cut.max())])
         self._duals.append(None)
-        self._count += 1
 
     def value(self, d: Array) -> float:
         """Return the model's value ``max_j c_j'd`` at weights `d`."""
@@ -150,7 +112,7 @@ class CuttingPlaneModel:
 
         theta never decreases from call to call. Raises `SolverError` if the linear program finds no optimum.
         """
-        if not self._count:
+        if not len(self):
             raise SolverError("The cutting plane model has no cut yet; add one before minimizing it.")
         result = self._play() or self.ask_highs()
         if self.purge:
@@ -206,7 +168,7 @@ class CuttingPlaneModel:
             result = self._agreed(answer.x[:-1], -answer.ineqlin.marginals / scales, 1e-6 * float(scales.max()))
         if result is None:
             raise SolverError(
-                f"The linear program over {self._count} cuts and {self.m} kernels could not be solved (HiGHS reports"
+                f"The linear program over {len(self)} cuts and {self.m} kernels could not be solved (HiGHS reports"
                 f" {reported}). A smaller C, normalized kernels or a tighter SVM tolerance usually help."
             )
         return result
@@ -214,12 +176,10 @@ class CuttingPlaneModel:
     def _purge(self, at: ModelMinimum) -> None:
         """Delete the row of largest slack among those without multiplier, if there are many (shogun's rule)."""
         idle = at.multipliers <= 0.0
-        if self._count <= max(_KEPT_AT_LEAST, 2 * int(np.sum(~idle))):
+        if len(self) <= max(_KEPT_AT_LEAST, 2 * int(np.sum(~idle))):
             return
         slack = np.where(idle, at.theta - self.cuts @ at.weights, -np.inf)
         row = int(np.argmax(slack))
-        for kept in (self._store, self._ends):
-            kept[row : self._count - 1] = kept[row + 1 : self._count].copy()
+        self.cuts, self.extremes = (np.delete(kept, row, axis=0) for kept in (self.cuts, self.extremes))
         del self._duals[row]
-        self._count -= 1
         self._game.forget(row)

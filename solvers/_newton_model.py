@@ -45,7 +45,6 @@ from mklviz.context import spending
 from mklviz.inner.blocked import cholesky, scaled_copy
 from mklviz.inner.conjugates import summing
 from mklviz.inner.svm import InnerSvm
-from mklviz.solvers._newton_metric import MatrixMetric, Metric
 from mklviz.solvers._newton_program import (
     AT_BOUND,
     EQUALITY,
@@ -53,6 +52,8 @@ from mklviz.solvers._newton_program import (
     LOWER,
     RIDGE,
     DualBox,
+    MatrixMetric,
+    Metric,
     ProgramSolution,
     QuadraticProgram,
     solved_program,

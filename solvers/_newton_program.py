@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Protocol, cast
 
 import daqp
 import numpy as np
@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from mklviz.context import uninterrupted
 from mklviz.inner.svm import box_of
+from mklviz.kernels import Bank, FactorBank, RowBank
+from mklviz.kernels.storage.disk import release
 from mklviz.problem import Loss
-from mklviz.solvers._newton_metric import MatrixMetric, Metric
 from mklviz.typing import Array, Flags, Indices
 
 Senses = NDArray[np.int32]
@@ -32,7 +33,63 @@ TRIFLE = 1e-2  # of the gap; what points left out may gain at most where they st
 INFINITE = 1e30
 UPPER, LOWER, EQUALITY = 1, 3, 5  # daqp's marks: held at the upper or lower bound, an equality constraint
 MOST_POINTS = 256  # of a program; with more, SVMs on all points find its solution sooner
+SIZED_BY = 256  # samples whose mean diagonal entry stands for that of all, where no matrix is formed
 FINE = 1e-6  # gap, relative to the sum of the dual variables, from which only the program is exact enough
+
+
+# K_d as Newton's model reads it: between a few points, and times what stands at a few points.
+#
+# Where kernels come by rows or by factors no matrix is formed: a step asks for K_d between its own points and for one
+# product, which costs what reading the samples once does.
+
+
+class Metric(Protocol):
+    """A kernel on all samples; `size`: what it is measured by, the mean of its diagonal."""
+
+    size: float
+
+    def block(self, points: Indices) -> Array:
+        """Return the kernel between the points, (p, p), which may be written to."""
+
+    def image(self, points: Indices, z: Array, at: Indices) -> Array:
+        """Return the entries `at` of the kernel times a vector that is z (p,) at the points and else zero."""
+
+
+class MatrixMetric:
+    """A kernel that is at hand, (n, n)."""
+
+    def __init__(self, kernel: Array) -> None:
+        self.kernel, self.size = kernel, float(np.trace(kernel)) / len(kernel)
+
+    def block(self, points: Indices) -> Array:
+        return self.kernel[np.ix_(points, points)]
+
+    def image(self, points: Indices, z: Array, at: Indices) -> Array:
+        return self.kernel[np.ix_(at, points)] @ z
+
+
+class BankMetric:
+    """The kernel that a bank makes at some weights, by rows or by factors."""
+
+    def __init__(self, bank: Bank, weights: Array) -> None:
+        self._bank, self._weights = bank, weights
+        some = np.unique(np.random.default_rng(0).integers(bank.n_samples, size=SIZED_BY))
+        self.size = float(np.trace(self.block(some))) / len(some)
+
+    def block(self, points: Indices) -> Array:
+        if self._bank.access == "rows":
+            kernel = cast(RowBank, self._bank).kernel(self._weights).only(points)
+            return kernel.rows(np.arange(len(points))).astype(np.float64)
+        factors, w = cast(FactorBank, self._bank).factors(self._weights)
+        held, rows = np.flatnonzero(w), factors.T
+        X = rows[np.ix_(points, held)].astype(np.float64)
+        release(rows)
+        return np.asarray((X * w[held]) @ X.T)
+
+    def image(self, points: Indices, z: Array, at: Indices) -> Array:
+        v = np.zeros(self._bank.n_samples)
+        v[points] = z
+        return self._bank.apply(self._weights, v)[at]
 
 
 @dataclass(frozen=True)

@@ -23,16 +23,17 @@ from __future__ import annotations
 import numpy as np
 
 from mklviz.compiled import njit
+from mklviz.inner.svm_state import FAST, dot
 from mklviz.typing import Array
 
-# every fast-math licence but "no infinities": masked points stand at infinity
-FAST = {"nnan", "nsz", "arcp", "contract", "reassoc", "afn"}
 FLAT = 1e-12  # least curvature, relative to that of orthogonal samples: twins promise nothing but rounding
 TINY = 1e-200  # at a = 0 there is no curvature at all, and the largest slope decides
 SNAP = 1e-14  # distance to a bound, relative to the dual variables, below which b is put on it
 LOST = 1e-30  # power, relative to the largest, that no sum would notice: not worth taking
 TRIALS = 100  # of the root search; bisection alone would need 53
 SHARP = 1e-15  # width of the root's bracket, relative to the room
+
+Kernels = tuple[Array, Array, Array]  # K (n, n, m), their diagonals (n, m), and G (n, m), ``K_k b``
 
 # rows of the state
 B, F, LO, HI, Y = range(5)
@@ -59,29 +60,6 @@ def _weigh(s: Array, q: float, sigma: float, d: Array) -> float:
     for k in range(s.shape[0]):
         d[k] *= scale
     return size
-
-
-@njit(cache=True, nogil=True, fastmath=FAST)
-def _dot(x: Array, y: Array) -> float:
-    total = 0.0
-    for k in range(x.shape[0]):
-        total += x[k] * y[k]
-    return total
-
-
-@njit(cache=True, nogil=True)
-def refresh(G: Array, q: float, sigma: float, state: Array, s: Array, d: Array) -> None:
-    """Compute s, d and f anew from b and G, where ``G[i, k] = (K_k b)_i``."""
-    for k in range(s.shape[0]):
-        s[k] = 0.0
-    for i in range(G.shape[0]):
-        for k in range(s.shape[0]):
-            s[k] += state[B, i] * G[i, k]
-    for k in range(s.shape[0]):
-        s[k] = max(s[k], 0.0)  # rounding
-    _weigh(s, q, sigma, d)
-    for i in range(G.shape[0]):
-        state[F, i] = state[Y, i] - _dot(G[i], d)
 
 
 @njit(cache=True, nogil=True)
@@ -174,10 +152,10 @@ def _cubic(s: Array, g: Array, r: Array, linear: float, sigma: float) -> tuple[f
     """Coefficients of the derivative for q = 2, by rising powers of t."""
     scale = -0.5 / sigma
     return (
-        linear + scale * _dot(s, g),
-        scale * (_dot(s, r) + 2.0 * _dot(g, g)),
-        scale * 3.0 * _dot(g, r),
-        scale * _dot(r, r),
+        linear + scale * dot(s, g),
+        scale * (dot(s, r) + 2.0 * dot(g, g)),
+        scale * 3.0 * dot(g, r),
+        scale * dot(r, r),
     )
 
 
@@ -236,25 +214,16 @@ def _move(state: Array, i: int, j: int, t: float) -> bool:
 
 @njit(cache=True, nogil=True)
 def take_steps(
-    K: Array,
-    diagonal: Array,
-    G: Array,
-    q: float,
-    sigma: float,
-    state: Array,
-    s: Array,
-    d: Array,
-    least: float,
-    budget: int,
+    kernels: Kernels, q: float, sigma: float, state: Array, s: Array, d: Array, least: float, budget: int
 ) -> tuple[int, float]:
     """Take up to `budget` pair steps.
 
-    `K`, `diagonal`, `G` (n, n, m), (n, m) and (n, m): kernels, their diagonals, and ``K_k b``; G is updated; `q`,
-    `sigma`: power of the norm of s, and the price of the weights; `state`, `s`, `d` (STATES, n), (m,) and (m,): b, f,
-    its bounds and the labels; ``b'K_k b``; the weights. Updated; `least`: violation of the optimality conditions to
-    stop at. Returns `violation`: before the last step; up to date where fewer than `budget` steps were taken.
+    `q`, `sigma`: power of the norm of s, and the price of the weights; `state`, `s`, `d` (STATES, n), (m,) and (m,):
+    b, f, its bounds and the labels; ``b'K_k b``; the weights. Updated, as is G; `least`: violation of the optimality
+    conditions to stop at. Returns `violation`: before the last step; up to date where fewer than `budget` steps were
+    taken.
     """
-    m = s.shape[0]
+    (K, diagonal, G), m = kernels, s.shape[0]
     g, r, bend, moved, trial_d = np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m)
     violation = 0.0
     for step in range(budget):

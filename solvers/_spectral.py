@@ -27,7 +27,7 @@ for r followed exactly.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +37,7 @@ from mklviz.context import checkpoint, spending
 from mklviz.contract import Solver
 from mklviz.errors import SolverError
 from mklviz.inner.averaging import Kink, SvmPoint
+from mklviz.inner.oracle import needs_gradient
 from mklviz.inner.warm import usual_weights
 from mklviz.lazy import cached_property
 from mklviz.problem import Problem, Regularizer
@@ -196,8 +197,8 @@ class ReferenceValue:
         """Let the memory follow how well ``g'p + p'p / (2 step)`` foretold the first trial."""
         move = target - here.weights
         predicted = -here.slope(target) - float(move @ move) / (2.0 * step)
-        if predicted > 0.0 and search.trials:
-            self.adapt((here.value - search.first_value) / predicted)
+        if predicted > 0.0 and search.tried:
+            self.adapt((here.value - search.tried[0][1]) / predicted)
 
 
 @dataclass(frozen=True)
@@ -206,10 +207,8 @@ class Search:
 
     accepted: Valued | None  # the point that was taken; None if no share was
     share: float  # share of the full move taken, or the last one tried
-    trials: int
-    first_value: float  # W at the full move
     last: Valued | None  # the last trial, the closest to where the search began; None if there was none
-    tried: tuple[Trial, ...] = ()  # all trials, in their order
+    tried: tuple[Trial, ...] = ()  # all trials, in their order, that of the full move first
 
 
 def spectral_step(before: Valued, after: Valued) -> float:
@@ -245,38 +244,62 @@ def search_segment(
 ) -> Search:
     """Try shares 1, then shorter ones, of the way from `here` to `target` until one is low enough.
 
-    `evaluate`: solves the SVM at given weights; `target` (m,): where the full move leads; feasible; `reference`: the
-    value C to compare with; `shorten`: next share from (share, slope, rise): `halve` or `interpolate`; `least`: give up
-    below this share; `slope`: change of W that is expected of the full move, by default what the gradient foretells.
+    `target` (m,): where the full move leads; feasible; `slope`: change of W that is expected of the full move, by
+    default what the gradient foretells; else as for `search_along`.
     """
     move = target - here.weights
     slope = here.slope(target) if slope is None else slope
-    length = float(np.abs(move).max())
-    shortest = SHORTEST * max(float(here.weights.max()), float(target.max()))
-    share, trials, first = 1.0, 0, float("nan")
+
+    def place(share: float) -> Array:
+        return target if share == 1.0 else np.maximum(here.weights + share * move, 0.0)
+
+    return search_along(evaluate, here, place, slope, reference, shorten, least)
+
+
+def search_along(
+    evaluate: Callable[[Array], Valued],
+    here: Valued,
+    place: Callable[[float], Array],
+    slope: float,
+    reference: float,
+    shorten: Callable[[float, float, float], float],
+    least: float,
+) -> Search:
+    """Try shares 1, then shorter ones, of a move from `here` until one is low enough.
+
+    `evaluate`: solves the SVM at given weights; `place`: returns the weights (m,) at a share; `slope`: change of W that
+    is expected of the full move; `reference`: the value C to compare with; `shorten`: next share from (share, slope,
+    rise): `halve` or `interpolate`; `least`: give up below this share.
+    """
+    full, share = place(1.0), 1.0
+    shortest = SHORTEST * max(float(here.weights.max()), float(full.max()))
     trial: Valued | None = None
     tried: list[Trial] = []
-    while share >= least and share * length > shortest:
-        trial = evaluate(target if share == 1.0 else np.maximum(here.weights + share * move, 0.0))
-        trials += 1
+    while share >= least:
+        weights = place(share)
+        if float(np.abs(weights - here.weights).max()) <= shortest:
+            break
+        trial = evaluate(weights)
         tried.append((trial.weights, trial.value))
-        first = trial.value if trials == 1 else first
         if trial.value <= reference + SUFFICIENT * share * slope:
-            return Search(trial, share, trials, first, trial, tuple(tried))
+            return Search(trial, share, trial, tuple(tried))
         share = shorten(share, slope, trial.value - here.value)
-    return Search(None, share, trials, first, trial, tuple(tried))
+    return Search(None, share, trial, tuple(tried))
 
 
-def search_promise(evaluate: Callable[[Array], Valued], here: Valued, failed: Search, kink: Kink) -> Search | None:
-    """Search where the last solutions together promise least; None where they promise nothing (`_averaging`).
+def promises(evaluate: Callable[[Array], Valued], here: Valued, failed: Search, kink: Kink) -> Iterator[Search]:
+    """Yield searches where the last solutions together promise least, until one succeeds or they promise nothing.
 
     `evaluate`, `here`: as for `search_segment`; `failed`: from the same point.
     """
-    promise = kink.promise(here.value, failed.last.point) if failed.last is not None else None
-    if promise is None:
-        return None
-    promised = promise.bound - here.value
-    return search_segment(evaluate, here, promise.weights, here.value, least=LEAST_PROMISE, slope=promised)
+    search = failed
+    while search.accepted is None and search.last is not None:
+        promise = kink.promise(here.value, search.last.point)
+        if promise is None:
+            return
+        promised = promise.bound - here.value
+        search = search_segment(evaluate, here, promise.weights, here.value, least=LEAST_PROMISE, slope=promised)
+        yield search
 
 
 # Where a descent on W(d) begins: at equal weights, or at random ones.
@@ -286,7 +309,9 @@ def search_promise(evaluate: Callable[[Array], Valued], here: Valued, failed: Se
 
 
 class RandomStart(Solver):
-    """A solver that can start at random weights."""
+    """A solver that follows the gradient, wherever it starts, at random weights if asked."""
+
+    convex_only = False
 
     random_start = param.Integer(
         default=0,
@@ -297,6 +322,10 @@ class RandomStart(Solver):
             " kernels another start may lead to another minimum."
         ),
     )
+
+    def supports(self, problem: Problem) -> str:
+        """Return "" for every loss and every regularizer with a gradient."""
+        return needs_gradient(problem, self.label)
 
     @property
     def setting(self) -> str:

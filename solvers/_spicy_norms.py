@@ -14,9 +14,9 @@ Reference: Suzuki, Tomioka, SpicyMKL, Machine Learning 85 (2011), equations 13, 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import singledispatch
+from functools import partial, singledispatch
 
 import numpy as np
 
@@ -39,82 +39,51 @@ class Response:
     coupled: Array | None = None  # (m,): v
 
 
-class Envelope(ABC):
-    """E, for one regularizer.
+@dataclass(frozen=True)
+class Envelope:
+    """E, for one regularizer."""
 
-    `one_step`, `needs_one_step`: whether E is smooth without proximity, so that gamma may be infinite; whether it is
-    known for no other.
-    """
-
-    one_step = False
-    needs_one_step = False
-
-    @abstractmethod
-    def respond(self, offers: Array, nearness: float) -> Response:
-        """Return q(x) and its derivative for offers x (m,) and nearness 1 / gamma."""
+    respond: Callable[[Array, float], Response]  # q(x) and its derivative for offers x (m,) and nearness 1 / gamma
+    one_step: bool = False  # whether E is smooth without proximity, so that gamma may be infinite
+    needs_one_step: bool = False  # whether it is known for no other
 
 
-class LinearEnvelope(Envelope):
-    """Of lam sum q."""
-
-    def __init__(self, lam: float) -> None:
-        self.lam = lam
-
-    def respond(self, offers: Array, nearness: float) -> Response:
-        excess = np.maximum(offers - self.lam, 0.0) / nearness
-        return Response(excess, (excess > 0.0) / nearness)
+def _respond_elastic(l1: float, l2: float, offers: Array, nearness: float) -> Response:
+    """Answer for sum l1 q + l2/2 q^2."""
+    excess = np.maximum(offers - l1, 0.0) / (l2 + nearness)
+    return Response(excess, (excess > 0.0) / (l2 + nearness))
 
 
-class SimplexEnvelope(Envelope):
-    """Of 1/2 (sum q)^2."""
-
-    def respond(self, offers: Array, nearness: float) -> Response:
-        largest = -np.sort(-offers)
-        # theta = (sum of the j largest) / (j + nearness), where j offers exceed it
-        thresholds = np.cumsum(largest) / (np.arange(1, len(offers) + 1) + nearness)
-        theta = float(thresholds.max())
-        excess = np.maximum(offers - theta, 0.0) / nearness
-        active = excess > 0.0
-        # gamma - gamma^2 / (1 + gamma j) 11', with v = gamma on the active kernels
-        coupling = nearness / (nearness + float(active.sum()))
-        return Response(excess, active / nearness, coupling, active / nearness)
+def _respond_simplex(offers: Array, nearness: float) -> Response:
+    """Answer for 1/2 (sum q)^2."""
+    largest = -np.sort(-offers)
+    # theta = (sum of the j largest) / (j + nearness), where j offers exceed it
+    thresholds = np.cumsum(largest) / (np.arange(1, len(offers) + 1) + nearness)
+    theta = float(thresholds.max())
+    excess = np.maximum(offers - theta, 0.0) / nearness
+    active = excess > 0.0
+    # gamma - gamma^2 / (1 + gamma j) 11', with v = gamma on the active kernels
+    coupling = nearness / (nearness + float(active.sum()))
+    return Response(excess, active / nearness, coupling, active / nearness)
 
 
-class ElasticEnvelope(Envelope):
-    """Of sum l1 q + l2/2 q^2."""
-
-    one_step = True
-
-    def __init__(self, l1: float, l2: float) -> None:
-        self.l1, self.l2 = l1, l2
-
-    def respond(self, offers: Array, nearness: float) -> Response:
-        excess = np.maximum(offers - self.l1, 0.0) / (self.l2 + nearness)
-        return Response(excess, (excess > 0.0) / (self.l2 + nearness))
-
-
-class PowerEnvelope(Envelope):
-    """The conjugate of a power of each norm, or a power of an lr norm ``A/g ||x||_r^g``, without proximity.
+def _power_envelope(regularizer: Regularizer, p: float, degree: float | None = None) -> Envelope:
+    """Return the conjugate of a power of each norm, or a power of an lr norm ``A/g ||x||_r^g``, without proximity.
 
     `regularizer`: its ``weights_from(x^2)`` are q / x; `p`: its power of the weights; r = 2p/(p-1); `degree`: g; equal
     to r where the powers are summed up as they are.
     """
+    r = 2.0 * p / (p - 1.0)
 
-    one_step = True
-    needs_one_step = True
-
-    def __init__(self, regularizer: Regularizer, p: float, degree: float | None = None) -> None:
-        self.regularizer = regularizer
-        self.r = 2.0 * p / (p - 1.0)
-        self.degree = self.r if degree is None else degree
-
-    def respond(self, offers: Array, nearness: float) -> Response:
-        weights = self.regularizer.weights_from(offers**2)
+    def respond(offers: Array, nearness: float) -> Response:
+        weights = regularizer.weights_from(offers**2)
         with np.errstate(over="ignore"):  # what overflows is asked about and refused
-            norms, slopes = offers * weights, (self.r - 1.0) * weights
+            norms, slopes = offers * weights, (r - 1.0) * weights
             size = float(norms @ offers)  # A ||x||_r^g
-        coupling = (self.r - self.degree) / size if size > 0.0 else 0.0
+        coupling = (r - (degree or r)) / size if size > 0.0 else 0.0
         return Response(norms, slopes, coupling, norms)
+
+    return Envelope(respond, one_step=True, needs_one_step=True)
 
 
 @singledispatch
@@ -124,9 +93,9 @@ def envelope_of(regularizer: Regularizer) -> Envelope:
     Raises `UnsupportedProblem` if it is not known.
     """
     if regularizer.linear:
-        return LinearEnvelope(regularizer.norm_slope(0.0))  # the same at every size
+        return Envelope(partial(_respond_elastic, regularizer.norm_slope(0.0), 0.0))  # the same at every size
     if regularizer.on_simplex:
-        return SimplexEnvelope()
+        return Envelope(_respond_simplex)
     known = ", ".join(kind.label for kind in envelope_of.registry if kind is not object)
     raise UnsupportedProblem(
         f"SpicyMKL knows the block norms of the simplex, of prices per unit of weight or norm, and of {known}, not of"
@@ -136,18 +105,18 @@ def envelope_of(regularizer: Regularizer) -> Envelope:
 
 @envelope_of.register
 def _of_elastic_net(regularizer: ElasticNet) -> Envelope:
-    return ElasticEnvelope(regularizer.l1, regularizer.l2)
+    return Envelope(partial(_respond_elastic, regularizer.l1, regularizer.l2), one_step=True)
 
 
 @envelope_of.register(BlockPower)
 @envelope_of.register(PowerPenalty)
 def _of_power(regularizer: SeparablePower) -> Envelope:
-    return PowerEnvelope(regularizer, regularizer.terms[0])
+    return _power_envelope(regularizer, regularizer.terms[0])
 
 
 @envelope_of.register
 def _of_ball(regularizer: LpBall) -> Envelope:
-    return PowerEnvelope(regularizer, regularizer.p, degree=2.0)
+    return _power_envelope(regularizer, regularizer.p, degree=2.0)
 
 
 @envelope_of.register
@@ -156,7 +125,7 @@ def _of_squared_norm(regularizer: LpPenalty) -> Envelope:
         raise UnsupportedProblem(
             f"SpicyMKL needs p above 1 in the {regularizer.label}: its dual is not smooth at p = 1."
         )
-    return PowerEnvelope(regularizer, regularizer.p, degree=4.0)
+    return _power_envelope(regularizer, regularizer.p, degree=4.0)
 
 
 # Where SpicyMKL starts, and in which units: balanced dual variables, as large as is best, and a gamma to suit them.

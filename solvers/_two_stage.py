@@ -18,7 +18,7 @@ from mklviz.contract import Array, End, Facts, Iterate, Solver
 from mklviz.inner.oracle import SvmOracle, needs_hinge, refuse, tolerance_option
 from mklviz.numbers import counted
 from mklviz.problem import Problem
-from mklviz.solvers._words import objective_change, start_sentence
+from mklviz.solvers._words import needs_simplex, objective_change, start_sentence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,9 +42,7 @@ class TwoStage(Solver):
 
     def supports(self, problem: Problem) -> str:
         """Return "" for SVMs with intercept and weights on the simplex."""
-        if not problem.regularizer.on_simplex:
-            return f"{self.label} finds weights that sum to one, so it cannot take the {problem.regularizer.label}."
-        return needs_hinge(problem, self.label)
+        return needs_simplex(problem, self.label) or needs_hinge(problem, self.label)
 
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the start, then the SVM at the weights that the first stage has found."""

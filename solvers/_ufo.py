@@ -31,6 +31,7 @@ from mklviz.compiled import njit
 from mklviz.context import checkpoint
 from mklviz.contract import Facts, Iterate
 from mklviz.inner.oracle import dense_kernels, needs_memory
+from mklviz.inner.svm_state import dot
 from mklviz.inner.warm import usual_weights
 from mklviz.problem import GroupSquaredPlusL1, Loss, Problem
 from mklviz.typing import Array, Indices
@@ -92,6 +93,7 @@ class ThetaState:
         self.alpha = regularizer.alpha / (n * problem.loss.C)
         shape = problem.loss.dual_shape(problem.y)
         self.coefficients, self.images, self.quad = np.zeros(shape), np.zeros((*shape, m)), np.zeros(m)
+        self.state = self.coefficients, self.images, self.quad
 
     def epoch(self) -> Iterator[NDArray[np.intp]]:
         """Yield all samples once in random order, in pieces short enough to cancel between them."""
@@ -116,9 +118,15 @@ class ThetaState:
         beyond = max(share * float(problem.loss.shares(counts).max()), 1.0)
         weights = beyond * problem.regularizer.weights_from(share**2 * self.quad)
         share /= beyond
-        s = share**2 * self.quad
+        return self._certified(weights, share, step, facts)
+
+    def start(self, facts: EpochFacts) -> Iterate:
+        """Return the zero function, a = 0, shown with equal weights."""
+        return self._certified(usual_weights(self._problem), 0.0, 0.0, facts)
+
+    def _certified(self, weights: Array, share: float, step: float, facts: EpochFacts) -> Iterate:
+        problem, s, dual = self._problem, share**2 * self.quad, share * self.coefficients
         scores = self.images @ (share * weights)
-        dual = share * self.coefficients
         return Iterate(
             weights=weights,
             dual=dual,
@@ -129,39 +137,16 @@ class ThetaState:
             facts=replace(facts, zero_kernels=float((weights == 0.0).sum())),
         )
 
-    def start(self, facts: EpochFacts) -> Iterate:
-        """Return the zero function, a = 0, shown with equal weights."""
-        problem = self._problem
-        weights, nothing = usual_weights(problem), np.zeros_like(self.coefficients)
-        return Iterate(
-            weights=weights,
-            dual=nothing,
-            objective=problem.primal(weights, nothing, 0.0, np.zeros(problem.m)),
-            lower_bound=problem.lower_bound(nothing, np.zeros(problem.m)),
-            step=0.0,
-            svm_solves=0,
-            facts=replace(facts, zero_kernels=0.0),
-        )
 
-
-# every fast-math licence but those that deny nan and infinity
-FAST = {"nsz", "arcp", "contract", "reassoc", "afn"}
+Theta = tuple[Array, Array, Array]  # c, images and quad
+Prices = tuple[float, float, float]
 FADED = 1e-100  # factor of theta below which it is multiplied out
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
-def _dot(x: Array, y: Array) -> float:
-    total = 0.0
-    for k in range(x.shape[0]):
-        total += x[k] * y[k]
-    return total
-
-
 @njit(cache=True, nogil=True)
-def _add_sample(
-    rows: Array, i: int, amount: float, y_i: float, coefficients: Array, images: Array, quad: Array
-) -> None:
+def _add_sample(rows: Array, i: int, amount: float, y_i: float, theta: Theta) -> None:
     """theta <- theta + amount y_i phi(x_i), where ``rows`` is K[i]."""
+    coefficients, images, quad = theta
     coefficients[i] += amount
     signed = amount * y_i
     for k in range(quad.shape[0]):
@@ -195,30 +180,20 @@ def _map_back(quad: Array, threshold: float, q: float, w: Array) -> float:
 
 @njit(cache=True, nogil=True)
 def average(
-    K: Array,
-    y: Array,
-    order: Indices,
-    t: int,
-    lam: float,
-    alpha: float,
-    q: float,
-    smooth: bool,
-    weights: Array,
-    coefficients: Array,
-    images: Array,
-    quad: Array,
+    K: Array, y: Array, order: Indices, t: int, prices: Prices, smooth: bool, weights: Array, theta: Theta
 ) -> int:
     """Take UFO-MKL's steps t + 1, t + 2, ... on the samples in `order`; returns how many moved theta.
 
-    `lam` and `alpha` belong to the mean loss, in which each sample counts as `weights` say; `smooth` tells the logistic
-    loss from the hinge loss. `coefficients`, `images` and `quad` are brought up to date.
+    `prices`: lam and alpha of the mean loss, in which each sample counts as `weights` say, and q; `smooth` tells the
+    logistic loss from the hinge loss. `theta` is brought up to date.
     """
+    (lam, alpha, q), (_, images, quad) = prices, theta
     w = np.zeros(quad.shape[0])
     if t > 0:
         _map_back(quad, alpha * t, q, w)
     updates = 0
     for i in order:
-        score = _dot(images[i], w) / (lam * max(t, 1))
+        score = dot(images[i], w) / (lam * max(t, 1))
         t += 1
         amount = 1.0 if y[i] * score < 1.0 else 0.0
         if smooth:
@@ -226,16 +201,15 @@ def average(
         amount *= weights[i]
         if amount > 0.0:
             updates += 1
-            _add_sample(K[i], i, amount, y[i], coefficients, images, quad)
+            _add_sample(K[i], i, amount, y[i], theta)
         _map_back(quad, alpha * t, q, w)
     return updates
 
 
 @njit(cache=True, nogil=True)
-def _exchange_sample(
-    rows: Array, i: int, own: int, rival: int, amount: float, coefficients: Array, images: Array, quad: Array
-) -> None:
+def _exchange_sample(rows: Array, i: int, own: int, rival: int, amount: float, theta: Theta) -> None:
     """Give amount phi(x_i) to the column `own` of theta and take it from `rival`, where ``rows`` is K[i]."""
+    coefficients, images, quad = theta
     coefficients[i, rival] += amount
     for k in range(quad.shape[0]):
         gain = images[i, own, k] - images[i, rival, k]
@@ -248,19 +222,10 @@ def _exchange_sample(
 
 @njit(cache=True, nogil=True)
 def average_classes(
-    K: Array,
-    labels: Indices,
-    order: Indices,
-    t: int,
-    lam: float,
-    alpha: float,
-    q: float,
-    weights: Array,
-    coefficients: Array,
-    images: Array,
-    quad: Array,
+    K: Array, labels: Indices, order: Indices, t: int, prices: Prices, weights: Array, theta: Theta
 ) -> int:
     """Take UFO-MKL's steps with several classes, as in `average`; returns how many moved theta."""
+    (lam, alpha, q), (_, images, quad) = prices, theta
     w = np.zeros(quad.shape[0])
     if t > 0:
         _map_back(quad, alpha * t, q, w)
@@ -268,30 +233,29 @@ def average_classes(
     for i in order:
         own, rival, best = labels[i], -1, 0.0
         for c in range(images.shape[1]):
-            score = _dot(images[i, c], w)
+            score = dot(images[i, c], w)
             if c != own and (rival < 0 or score > best):
                 rival, best = c, score
-        margin = (_dot(images[i, own], w) - best) / (lam * max(t, 1))
+        margin = (dot(images[i, own], w) - best) / (lam * max(t, 1))
         t += 1
         if margin < 1.0 and weights[i] > 0.0:
             updates += 1
-            _exchange_sample(K[i], i, own, rival, weights[i], coefficients, images, quad)
+            _exchange_sample(K[i], i, own, rival, weights[i], theta)
         _map_back(quad, alpha * t, q, w)
     return updates
 
 
 @njit(cache=True, nogil=True)
-def perceive(
-    K: Array, y: Array, order: Indices, rate: float, q: float, coefficients: Array, images: Array, quad: Array
-) -> int:
+def perceive(K: Array, y: Array, order: Indices, rate: float, q: float, theta: Theta) -> int:
     """Take steps of OBSCURE's first stage: each sample inside its margin is added; returns how many were."""
+    _, images, quad = theta
     w = np.zeros(quad.shape[0])
     _map_back(quad, 0.0, q, w)
     updates = 0
     for i in order:
-        if y[i] * _dot(images[i], w) / q < 1.0:
+        if y[i] * dot(images[i], w) / q < 1.0:
             updates += 1
-            _add_sample(K[i], i, rate, y[i], coefficients, images, quad)
+            _add_sample(K[i], i, rate, y[i], theta)
             _map_back(quad, 0.0, q, w)
     return updates
 
@@ -305,30 +269,21 @@ def _multiply(factor: float, coefficients: Array, images: Array, quad: Array) ->
 
 @njit(cache=True, nogil=True)
 def descend(
-    K: Array,
-    y: Array,
-    order: Indices,
-    t: int,
-    lam: float,
-    radius: float,
-    q: float,
-    lengths: Array,
-    strength: float,
-    coefficients: Array,
-    images: Array,
-    quad: Array,
+    K: Array, y: Array, order: Indices, t: int, prices: Prices, lengths: Array, strength: float, theta: Theta
 ) -> tuple[int, float]:
     """Take OBSCURE's steps t + 1, t + 2, ... of the second stage; returns the updates and the sum of all tau.
 
-    The functions' group norm stays below `radius`; `lengths` are the samples' ``||phi(x_i)||_{2,q}``, and `strength`
-    is the sum of tau so far. theta is kept as a factor times what is stored, so that shrinking it costs nothing.
+    `prices`: lam, the radius below which the functions' group norm stays, and q; `lengths`: the samples'
+    ``||phi(x_i)||_{2,q}``; `strength`: the sum of tau so far. theta is kept as a factor times what is stored, so that
+    shrinking it costs nothing.
     """
+    (lam, radius, q), (coefficients, images, quad) = prices, theta
     w = np.zeros(quad.shape[0])
     factor, updates = 1.0, 0
     size = _map_back(quad, 0.0, q, w)
     for i in order:
         t += 1
-        wrong = y[i] * factor * _dot(images[i], w) / q < 1.0
+        wrong = y[i] * factor * dot(images[i], w) / q < 1.0
         known = lam * t + strength
         steep = (lengths[i] if wrong else 0.0) + lam / q * factor * size
         strength += 0.5 * (math.sqrt(known * known + q * (steep / radius) ** 2) - known)
@@ -340,7 +295,7 @@ def descend(
             size = _map_back(quad, 0.0, q, w)
         if wrong:
             updates += 1
-            _add_sample(K[i], i, rate / factor, y[i], coefficients, images, quad)
+            _add_sample(K[i], i, rate / factor, y[i], theta)
             size = _map_back(quad, 0.0, q, w)
         if factor * size > q * radius:
             factor = q * radius / size

@@ -1,4 +1,4 @@
-"""Phrases that several solvers use to tell what a step did, and what its line search tried."""
+"""What several solvers say of problems and steps, how they tighten their SVMs, and what line searches tried."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from mklviz.contract import Iterate
+from mklviz.inner.averaging import SvmPoint
+from mklviz.inner.oracle import FINEST
 from mklviz.numbers import counted, number_text, share_text
+from mklviz.problem import Problem
 from mklviz.typing import Array
 
 FROM_KINK = "At a kink, where one SVM's slope misleads, the search followed the average of the last SVM solutions"
@@ -44,6 +47,21 @@ def start_sentence(after: Iterate) -> str:
 def _gap(after: Iterate, before: str, behind: str = "") -> str:
     """Return the gap in words; nothing where a problem has none."""
     return f"{before}gap {share_text(after.gap)}{behind}" if math.isfinite(after.gap) else ""
+
+
+def needs_simplex(problem: Problem, method: str) -> str:
+    """Return "" or why `method`, which keeps the sum of the weights, cannot follow."""
+    if problem.regularizer.on_simplex:
+        return ""
+    return f"{method} moves weights on the simplex, so it cannot take the {problem.regularizer.label}."
+
+
+def next_tolerance(point: SvmPoint, gap: float) -> float:
+    """Return the SVM tolerance to go on with: a tenth, once the SVM's own error exceeds a tenth of the `gap`.
+
+    A cut lies below the objective by that error; were it as large as the gap, the cut would cut nothing off.
+    """
+    return min(max(0.1 * point.tol, FINEST), point.tol) if point.error > 0.1 * gap else point.tol
 
 
 # What a line search tried, for pictures: where along the move that was made, and how high it was there.

@@ -41,10 +41,10 @@ from numpy.typing import NDArray
 from mklviz.context import spending
 from mklviz.contract import Array, End, Facts, Iterate, Solver
 from mklviz.inner.averaging import SvmPoint
-from mklviz.inner.oracle import FINEST, SvmOracle, needs_known_loss, refuse, tolerance_option
+from mklviz.inner.oracle import SvmOracle, needs_known_loss, refuse, tolerance_option
 from mklviz.numbers import counted
 from mklviz.problem import Problem, Regularizer
-from mklviz.solvers._words import objective_change, start_sentence
+from mklviz.solvers._words import next_tolerance, objective_change, start_sentence
 
 REPEATED = 1e-15  # a move this small, relative to the weights, is rounding
 FARTHEST = 1.9  # power that a step is raised to at most; 2 would not converge on the simplex
@@ -100,7 +100,7 @@ class ClosedForm(Solver):
         yield oracle.iterate(point, 0.0)
         least = point.primal
         while True:
-            tolerance = _next_tolerance(point)
+            tolerance = next_tolerance(point, point.primal - point.lower_bound)
             held = revival.weights(point)
             with spending("subproblem"):
                 weights = relaxation.weights(point, held)
@@ -225,12 +225,6 @@ def _raised(problem: Problem, point: SvmPoint, least: float) -> bool:
     price = problem.regularizer.value(point.weights) if never_negative else -math.inf
     lowest = max(point.primal - point.error, price)
     return lowest > least + VISIBLE * (least - point.lower_bound) or price > HOPELESS * problem.zero_objective
-
-
-def _next_tolerance(point: SvmPoint) -> float:
-    """Return the tolerance to go on with: a tenth, once the SVM's own error makes up a tenth of the gap."""
-    limits = point.error > 0.1 * (point.primal - point.lower_bound)
-    return min(max(0.1 * point.tol, FINEST), point.tol) if limits else point.tol
 
 
 def _facts(problem: Problem, weights: Array, change: Array, relaxation: _Relaxation) -> ClosedFormFacts:

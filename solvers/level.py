@@ -28,14 +28,14 @@ from numpy.typing import NDArray
 from mklviz.contract import End, Facts, Iterate, Solver
 from mklviz.errors import SolverError
 from mklviz.inner.averaging import Proof, SvmPoint
-from mklviz.inner.oracle import SvmOracle, refuse, tolerance_option
+from mklviz.inner.oracle import FINEST, SvmOracle, needs_known_loss, refuse, tolerance_option
 from mklviz.kernels.interface import Divisible
 from mklviz.numbers import counted, number_text, share_text
 from mklviz.problem import Problem
 from mklviz.problem.proving import relative_gap
-from mklviz.solvers._cutting_plane import FINEST_SVM, CuttingPlaneModel, needs_simplex, next_tolerance
+from mklviz.solvers._cutting_plane import CuttingPlaneModel
 from mklviz.solvers._level_qp import LevelProjection, project_to_level_set
-from mklviz.solvers._words import objective_change, start_sentence
+from mklviz.solvers._words import needs_simplex, next_tolerance, objective_change, start_sentence
 from mklviz.typing import Array
 
 # A start from a quarter of the samples: solve there with C four times as large, and hand the dual variables back.
@@ -158,7 +158,8 @@ class Level(Solver):
 
     def supports(self, problem: Problem) -> str:
         """Return "" for kernel weights on the simplex, whatever the loss."""
-        return needs_simplex(problem, self.label) or (needs_parts(problem) if self.coarse_start else "")
+        parts = needs_parts(problem) if self.coarse_start else ""
+        return needs_simplex(problem, self.label) or needs_known_loss(problem, self.label) or parts
 
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the start, then one projection per step."""
@@ -181,7 +182,7 @@ class Level(Solver):
             step = float(np.abs(projection.weights - point.weights).sum())
             tolerance = next_tolerance(point, (1.0 - bundle.lam) * bundle.gap)
             facts = bundle.facts(projection, step)
-            if step == 0.0 and (bundle.lam == 1.0 or point.tol <= FINEST_SVM):
+            if step == 0.0 and (bundle.lam == 1.0 or point.tol <= FINEST):
                 yield oracle.iterate(point, 0.0, facts, End(_NOTHING_ASKED if bundle.lam == 1.0 else _NO_FINER))
                 return
             point = oracle.solve(projection.weights, tolerance if step > 0.0 else 0.1 * point.tol)

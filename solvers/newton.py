@@ -34,7 +34,6 @@ from mklviz.inner.oracle import SvmOracle, needs_hinge, needs_known_loss, refuse
 from mklviz.inner.svm import violation_unit
 from mklviz.numbers import counted, share_text
 from mklviz.problem import Problem
-from mklviz.solvers._newton_metric import BankMetric, MatrixMetric, Metric
 from mklviz.solvers._newton_model import (
     MOST_FREE,
     MOST_NUMBERS,
@@ -43,7 +42,7 @@ from mklviz.solvers._newton_model import (
     plain_target,
     working_kernels,
 )
-from mklviz.solvers._newton_program import DualBox
+from mklviz.solvers._newton_program import BankMetric, DualBox, MatrixMetric, Metric
 from mklviz.solvers._spectral import Search, Units, Valued, interpolate, search_segment
 from mklviz.solvers._words import objective_change, start_sentence
 
@@ -310,7 +309,7 @@ class _NewtonDescent:
         facts = NewtonFacts(
             move=move.kind,
             promised_decrease=move.promised,
-            line_search_trials=float(search.trials if search is not None else 0),
+            line_search_trials=float(len(search.tried) if search is not None else 0),
             working_kernels=float(move.kernels),
             working_points=float(move.points),
             program_rounds=float(move.rounds),

@@ -90,9 +90,7 @@ class Obscure(Solver):
             before = updates
             for order in theta.epoch():
                 with spending("subproblem"):
-                    updates += steps.perceive(
-                        theta.K, problem.y, order, rate, theta.q, theta.coefficients, theta.images, theta.quad
-                    )
+                    updates += steps.perceive(theta.K, problem.y, order, rate, theta.q, theta.state)
             facts = ObscureFacts(stage=1.0, epochs=float(epoch), updates=float(updates))
             yield _iterate(problem, theta, rate, facts)
             if updates == before:
@@ -101,16 +99,13 @@ class Obscure(Solver):
     def _batch(self, problem: Problem, theta: ThetaState, last: Iterate) -> Iterator[Iterate]:
         scale = problem.n * problem.loss.C
         radius = float(np.sqrt(2.0 * min(1.0, last.objective / scale) / theta.lam))
-        known = ObscureFacts.of(last)
+        prices, state, known = (theta.lam, radius, theta.q), theta.state, ObscureFacts.of(last)
         epochs, updates = int(known.epochs), int(known.updates)
         lengths, strength, t = _lengths(theta), 0.0, 0
         while True:
             for order in theta.epoch():
                 with spending("subproblem"):
-                    moved, strength = steps.descend(
-                        theta.K, problem.y, order, t, theta.lam, radius, theta.q, lengths, strength,
-                        theta.coefficients, theta.images, theta.quad,
-                    )  # fmt: skip
+                    moved, strength = steps.descend(theta.K, problem.y, order, t, prices, lengths, strength, state)
                 t += len(order)
                 updates += moved
             epochs += 1

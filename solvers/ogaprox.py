@@ -39,7 +39,7 @@ from mklviz.inner.warm import start_duals, start_weights
 from mklviz.numbers import counted
 from mklviz.problem import Problem
 from mklviz.problem.proving import relative_gap
-from mklviz.solvers._words import objective_change, start_sentence
+from mklviz.solvers._words import needs_simplex, objective_change, start_sentence
 
 STEPS = 10  # of one iterate
 POWERS = 12  # multiplications by which the largest eigenvalue is estimated
@@ -88,9 +88,8 @@ class OgaProx(Solver):
 
     def supports(self, problem: Problem) -> str:
         """Return "" for SVMs with intercept, weights on the simplex and kernels that fit into memory."""
-        if not problem.regularizer.on_simplex:
-            return f"OGAProx plays on the simplex, so it cannot take the {problem.regularizer.label}."
-        return needs_hinge(problem, self.label) or needs_memory(problem, self.label)
+        unfit = needs_simplex(problem, self.label) or needs_hinge(problem, self.label)
+        return unfit or needs_memory(problem, self.label)
 
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the start, then one iterate every ten steps."""

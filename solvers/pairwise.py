@@ -34,8 +34,8 @@ from mklviz.inner.averaging import Kink
 from mklviz.inner.oracle import SvmOracle, needs_known_loss, refuse, tolerance_option
 from mklviz.numbers import counted, share_text
 from mklviz.problem import Problem
-from mklviz.solvers._spectral import Valued, interpolate, search_promise, search_segment
-from mklviz.solvers._words import FROM_KINK, finer_svms, objective_change, start_sentence, trials_text
+from mklviz.solvers._spectral import Valued, interpolate, promises, search_segment
+from mklviz.solvers._words import FROM_KINK, finer_svms, needs_simplex, objective_change, start_sentence, trials_text
 
 _LABELS = {"pairwise": "Pairwise FW", "away": "Away-step FW"}
 _DASHES = {"pairwise": "dashdot", "away": "dotted"}
@@ -102,11 +102,7 @@ class PairwiseFrankWolfe(Solver):
 
     def supports(self, problem: Problem) -> str:
         """Return "" for kernel weights on the simplex, whatever the loss."""
-        if not problem.regularizer.on_simplex:
-            return (
-                f"{self.label} moves between corners of the simplex, so it cannot take the {problem.regularizer.label}."
-            )
-        return needs_known_loss(problem, self.label)
+        return needs_simplex(problem, self.label) or needs_known_loss(problem, self.label)
 
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the start, then one iterate per step."""
@@ -133,25 +129,21 @@ class PairwiseFrankWolfe(Solver):
             target = _cleaned(here.weights + length * move.along)
             search = search_segment(evaluate, here, target, here.value, interpolate)
             if search.accepted is None:
-                move, length, kink = move._replace(kind="averaged", gainer=None, giver=None), 1.0, Kink(oracle.recent)
-                while search.accepted is None:
-                    further = search_promise(evaluate, here, search, kink)
-                    if further is None:
-                        break
-                    search = further
+                move, length = move._replace(kind="averaged", gainer=None, giver=None), 1.0
+                *_, search = search, *promises(evaluate, here, search, Kink(oracle.recent))
             if search.accepted is None:
                 finer = oracle.tightened(here.point)
                 if finer is None:
                     end = End(f"{WHY.format(oracle.tol)} stops the method here.")
-                    yield _iterate(oracle, here, 0.0, here, move, search.trials, end=end)
+                    yield _iterate(oracle, here, 0.0, here, move, len(search.tried), end=end)
                     return
                 before, here = here, Valued(problem, finer)
-                yield _iterate(oracle, here, 0.0, before, move, search.trials)
+                yield _iterate(oracle, here, 0.0, before, move, len(search.tried))
                 continue
             before, here = here, search.accepted
             curvature = _curvature(before, here, curvature)
             trials = trials_text(before.weights, here.weights, search.tried)
-            yield _iterate(oracle, here, search.share * length, before, move, search.trials, trials)
+            yield _iterate(oracle, here, search.share * length, before, move, len(search.tried), trials)
 
     def narrate(self, before: Iterate | None, after: Iterate) -> str:
         """Tell whose weight went where, who was dropped, and what is left to gain."""

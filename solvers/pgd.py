@@ -16,7 +16,7 @@ Reference: Jain, Vishwanathan, Varma, SPG-GMKL: Generalized multiple kernel lear
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,24 +24,23 @@ import param
 
 from mklviz.contract import Array, End, Facts, Iterate
 from mklviz.inner.averaging import Kink
-from mklviz.inner.oracle import SvmOracle, needs_gradient, refuse, tolerance_option
+from mklviz.inner.oracle import SvmOracle, refuse, tolerance_option
 from mklviz.numbers import counted, number_text
 from mklviz.problem import Problem
 from mklviz.solvers._spectral import (
-    SHORTEST,
-    SUFFICIENT,
     RandomStart,
     ReferenceValue,
     Search,
     Units,
     Valued,
     interpolate,
-    search_promise,
+    promises,
+    search_along,
     search_segment,
     spectral_step,
     steep_near_zero,
 )
-from mklviz.solvers._words import CRAWLING, FROM_KINK, Trial, finer_svms, objective_change, start_sentence, trials_text
+from mklviz.solvers._words import CRAWLING, FROM_KINK, finer_svms, objective_change, start_sentence, trials_text
 
 MEMORY = 0.85  # eta at the start of the nonmonotone rule
 LONGEST = 1e10  # bound of the spectral step, in units of `Units.step`
@@ -76,7 +75,6 @@ class Pgd(RandomStart):
     dash = "solid"
     marker = "square"
     paper = "Jain, Vishwanathan, Varma, SPG-GMKL: Generalized multiple kernel learning with a million kernels, KDD 2012"
-    convex_only = False
 
     nonmonotone = param.Boolean(
         default=False,
@@ -108,10 +106,6 @@ class Pgd(RandomStart):
         self.dash = _DASHES[self.setting]  # type: ignore[misc]
         self._rename()
 
-    def supports(self, problem: Problem) -> str:
-        """Return "" for every loss and every regularizer with a gradient."""
-        return needs_gradient(problem, self.label)
-
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the start, then one iterate per step."""
         refuse(self.refusal(problem))
@@ -138,8 +132,10 @@ class Pgd(RandomStart):
                 reference.judge_model(here, target, step, search)
             direction = ""
             if search.accepted is None:
-                step, direction = 1.0, "averaged"
-                search = yield from _leave_kink(oracle, here, units, search, reference, evaluate)
+                step, direction, failed = 1.0, "averaged", search
+                for search in promises(evaluate, here, failed, Kink(oracle.recent)):
+                    if search.accepted is None:
+                        yield _iterate(oracle, here, units, 0.0, search, reference, direction)
             if search.accepted is None:
                 finer = oracle.tightened(here.point)
                 if finer is None:
@@ -184,46 +180,15 @@ class Pgd(RandomStart):
         return text
 
 
-def _leave_kink(
-    oracle: SvmOracle,
-    here: Valued,
-    units: Units,
-    search: Search,
-    reference: ReferenceValue,
-    evaluate: Callable[[Array], Valued],
-) -> Generator[Iterate, None, Search]:
-    """Follow what averaged solutions promise, with an iterate for every promise that fails; return the last search."""
-    kink = Kink(oracle.recent)
-    while search.accepted is None:
-        further = search_promise(evaluate, here, search, kink)
-        if further is None:
-            break
-        search = further
-        if search.accepted is None:
-            yield _iterate(oracle, here, units, 0.0, search, reference, "averaged")
-    return search
-
-
 def _search_arc(evaluate: Callable[[Array], Valued], here: Valued, longest: float, reference: float) -> Search:
     """Try the points P(d - t grad W), t = `longest` and then shorter, until one is low enough."""
     move = here.toward(longest) - here.weights
-    steepness = float(move @ move) / longest
-    share, trials, first = 1.0, 0, float("nan")
-    trial: Valued | None = None
-    tried: list[Trial] = []
-    while share >= LEAST:
-        target = here.toward(share * longest)
-        scale = max(float(here.weights.max()), float(target.max()))
-        if float(np.abs(target - here.weights).max()) <= SHORTEST * scale:
-            break
-        trial = evaluate(target)
-        trials += 1
-        tried.append((trial.weights, trial.value))
-        first = trial.value if trials == 1 else first
-        if trial.value <= reference - SUFFICIENT * share * steepness:
-            return Search(trial, share, trials, first, trial, tuple(tried))
-        share = interpolate(share, -steepness, trial.value - here.value)
-    return Search(None, share, trials, first, trial, tuple(tried))
+    slope = -float(move @ move) / longest
+
+    def place(share: float) -> Array:
+        return here.toward(share * longest)
+
+    return search_along(evaluate, here, place, slope, reference, interpolate, LEAST)
 
 
 def _iterate(
@@ -238,7 +203,7 @@ def _iterate(
     end: End | None = None,
 ) -> Iterate:
     facts = PgdFacts(
-        line_search_trials=float(search.trials if search is not None else 0),
+        line_search_trials=float(len(search.tried) if search is not None else 0),
         reference_value=reference.value,
         memory=reference.memory,
         projected_gradient=here.stationarity(units),

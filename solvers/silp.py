@@ -20,12 +20,12 @@ import param
 
 from mklviz.contract import End, Facts, Iterate, Solver
 from mklviz.errors import SolverError
-from mklviz.inner.oracle import SvmOracle, refuse, tolerance_option
+from mklviz.inner.oracle import SvmOracle, needs_known_loss, refuse, tolerance_option
 from mklviz.numbers import counted, number_text, share_text
 from mklviz.problem import Problem
 from mklviz.problem.proving import relative_gap
-from mklviz.solvers._cutting_plane import CuttingPlaneModel, needs_simplex, next_tolerance
-from mklviz.solvers._words import start_sentence
+from mklviz.solvers._cutting_plane import CuttingPlaneModel
+from mklviz.solvers._words import needs_simplex, next_tolerance, start_sentence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +65,7 @@ class Silp(Solver):
 
     def supports(self, problem: Problem) -> str:
         """Return "" for kernel weights on the simplex, whatever the loss."""
-        return needs_simplex(problem, self.label)
+        return needs_simplex(problem, self.label) or needs_known_loss(problem, self.label)
 
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the start, then one vertex of the linear program per step."""

@@ -33,7 +33,7 @@ from mklviz.inner.averaging import Kink, SvmPoint
 from mklviz.inner.oracle import SvmOracle, needs_known_loss, refuse, tolerance_option
 from mklviz.numbers import counted
 from mklviz.problem import Problem
-from mklviz.solvers._words import FROM_KINK, Trial, objective_change, start_sentence, trials_text
+from mklviz.solvers._words import FROM_KINK, Trial, needs_simplex, objective_change, start_sentence, trials_text
 
 FIRST_STEP = 0.1  # cap of the very first trial of a step
 ROUGHEST, FINEST = 0.1, 1e-8  # precision of golden section, relative to the longest step
@@ -85,9 +85,7 @@ class SimpleMkl(Solver):
 
     def supports(self, problem: Problem) -> str:
         """Return "" for kernel weights on the simplex, whatever the loss."""
-        if not problem.regularizer.on_simplex:
-            return f"SimpleMKL moves on the simplex, so it cannot take the {problem.regularizer.label}."
-        return needs_known_loss(problem, self.label)
+        return needs_simplex(problem, self.label) or needs_known_loss(problem, self.label)
 
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the start, then one iterate per direction of descent."""
@@ -155,7 +153,7 @@ class _ReducedDescent:
     def exact_step(self) -> tuple[int, int]:
         """Go from face to face, then search the last segment; returns the faces passed and the SVMs solved."""
         solved = self.oracle.solves
-        self._leave()
+        self._left, self._tried = self.point.weights, []
         best, direction = self.point, self._direction()
         longest = _longest_step(best.weights, direction)
         moves, step = 0, min(longest, FIRST_STEP)
@@ -169,7 +167,7 @@ class _ReducedDescent:
             best, moves = far, moves + 1
             direction = _stay_inside(direction, best.weights)
             step = longest = _longest_step(best.weights, direction)
-        self._settle(best, SMALLEST_WEIGHT)
+        self._settle(best)
         return moves, self.oracle.solves - solved
 
     def follows_promise(self, change: float) -> bool:
@@ -194,7 +192,7 @@ class _ReducedDescent:
     def armijo_step(self) -> tuple[int, int]:
         """Halve the longest step until J falls enough; returns 0 and the SVMs solved."""
         solved = self.oracle.solves
-        self._leave()
+        self._left, self._tried = self.point.weights, []
         here, direction = self.point, self._direction()
         threshold = min(ARMIJO_WEIGHT, 0.5 / self.problem.m)  # or equal weights would vanish at the start
         slope = float(here.gradient @ direction)
@@ -229,20 +227,16 @@ class _ReducedDescent:
     def _solve(self, weights: Array, direction: Array, step: float) -> SvmPoint:
         return self._try(_along(weights, direction, step))
 
-    def _leave(self) -> None:
-        """Note where a step begins."""
-        self._left, self._tried = self.point.weights, []
-
     def _try(self, weights: Array) -> SvmPoint:
         trial = self._last_trial = self.oracle.solve(weights)
         self._tried.append((weights, trial.value))
         return trial
 
-    def _settle(self, best: SvmPoint, threshold: float) -> None:
+    def _settle(self, best: SvmPoint) -> None:
         """Make `best` the present point, without its negligible weights, unless it is no better."""
         if best is self.point:
             return
-        cleaned = _drop(best.weights, threshold)
+        cleaned = _drop(best.weights, SMALLEST_WEIGHT)
         if not np.array_equal(cleaned > 0.0, best.weights > 0.0):
             best = self.oracle.solve(cleaned)
         if best.value < self.point.value:

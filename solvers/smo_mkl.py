@@ -146,9 +146,8 @@ class _Pairs:
         taken, asked = 0, min(chunk, n)
         while True:
             checkpoint()
-            some, violation = steps.take_steps(
-                self.K, self.diagonal, self.G, self.q, self.sigma, self.state, self.s, self.d, least, asked
-            )
+            kernels = self.K, self.diagonal, self.G
+            some, violation = steps.take_steps(kernels, self.q, self.sigma, self.state, self.s, self.d, least, asked)
             taken += some
             if some < asked or taken == n:
                 break
@@ -161,7 +160,9 @@ class _Pairs:
         self._balance()
         everyone = np.arange(self._problem.m)
         self.G = np.ascontiguousarray(self._problem.bank.products(self.signed, everyone).T)
-        steps.refresh(self.G, self.q, self.sigma, self.state, self.s, self.d)
+        self.s = np.maximum(self.signed @ self.G, 0.0)
+        self.d = self._problem.regularizer.weights_from(self.s)
+        self.state[steps.F] = self.state[steps.Y] - self.G @ self.d
 
     def _balance(self) -> None:
         """Give the rounding error of the sum to the sample with most room: all others stay on their bounds."""

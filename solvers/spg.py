@@ -24,7 +24,7 @@ import param
 
 from mklviz.contract import Array, End, Facts, Iterate
 from mklviz.inner.averaging import Kink, SvmPoint
-from mklviz.inner.oracle import SvmOracle, needs_gradient, refuse
+from mklviz.inner.oracle import SvmOracle, refuse
 from mklviz.numbers import counted, number_text, share_text
 from mklviz.problem import Problem
 from mklviz.solvers._spectral import (
@@ -34,7 +34,7 @@ from mklviz.solvers._spectral import (
     Search,
     Units,
     Valued,
-    search_promise,
+    promises,
     search_segment,
     spectral_step,
     steep_near_zero,
@@ -104,7 +104,6 @@ class Spg(RandomStart):
     dash = "dashdot"
     marker = "diamond"
     paper = "Jain, Vishwanathan, Varma, SPG-GMKL: Generalized multiple kernel learning with a million kernels, KDD 2012"
-    convex_only = False
 
     preset = param.Selector(
         default="default",
@@ -120,10 +119,6 @@ class Spg(RandomStart):
             "weights that sum to 1 and objectives about 50; other problems are scaled to that."
         ),
     )
-
-    def supports(self, problem: Problem) -> str:
-        """Return "" for every loss and every regularizer with a gradient."""
-        return needs_gradient(problem, self.label)
 
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the start, then one iterate per spectral step or change of tolerance."""
@@ -236,7 +231,7 @@ class _SpectralDescent:
         unproved = here.value - self.oracle.best_bound
         self.crawls = not crawling and unproved < np.inf and -here.slope(target) < LEAST_FORETOLD * unproved
         if self.crawls:
-            return Search(None, 0.0, 0, math.nan, here)
+            return Search(None, 0.0, here)
         least = self.constants.least_share if self.tolerance > self.constants.finest else LEAST_SHARE
         search = search_segment(self.solve, here, target, self.reference.value, least=least)
         self.reference.judge_model(here, target, self.used_step, search)
@@ -254,7 +249,7 @@ class _SpectralDescent:
 
     def leave_kink(self, failed: Search) -> Search | None:
         """Move where the last solutions together promise least; None where they promise nothing."""
-        search = search_promise(self.solve, self.here, failed, self.kink)
+        search = next(promises(self.solve, self.here, failed, self.kink), None)
         if search is not None and search.accepted is not None:
             self.here, self.used_step = search.accepted, 1.0
             self.reference = ReferenceValue(self.here.value, self.reference.memory)
@@ -296,7 +291,7 @@ class _SpectralDescent:
         facts = SpgFacts(
             bb_step=self.used_step,
             share=taken,
-            line_search_trials=float(search.trials if search is not None else 0),
+            line_search_trials=float(len(search.tried) if search is not None else 0),
             reference_value=self.reference.value,
             memory=self.reference.memory,
             projected_gradient=self.here.stationarity(self.units),

@@ -41,7 +41,7 @@ from mklviz.lazy import cached_property
 from mklviz.numbers import counted, number_text
 from mklviz.problem import Problem
 from mklviz.problem.rounding import rounding_bound
-from mklviz.solvers._spicy_newton import InnerProblem, Point
+from mklviz.solvers._spicy_newton import InnerProblem
 from mklviz.solvers._spicy_norms import envelope_of, natural_reach, spread, start_signed, usual_start
 from mklviz.solvers._words import objective_change, start_sentence
 
@@ -238,7 +238,11 @@ class _SpicyRun:
         self.newton_steps += result.newton_steps
         self.signed = result.point.signed
         inner.accept(result.point)
-        self._choose_weights(result.point)
+        regularizer, point = self.problem.regularizer, result.point
+        if np.isinf(self.reach):
+            self.weights = regularizer.weights_from(point.quad)
+        else:
+            self.weights = regularizer.weights_from_norms(inner.norms)
         self._certify()
         facts = SpicyMklFacts(
             newton_steps=float(result.newton_steps),
@@ -321,13 +325,6 @@ class _SpicyRun:
             return least, 1
         share = _SHARE_OF_GAP * (self.objective - self.bound) / (np.sqrt(problem.n) * self.box)
         return max(min(share, 0.1 * residual), least), _MOST_NEWTON
-
-    def _choose_weights(self, point: Point) -> None:
-        regularizer = self.problem.regularizer
-        if np.isinf(self.reach):
-            self.weights = regularizer.weights_from(point.quad)
-        else:
-            self.weights = regularizer.weights_from_norms(self.inner.norms)
 
     def _certify(self) -> None:
         problem, loss = self.problem, self.problem.loss

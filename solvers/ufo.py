@@ -82,8 +82,7 @@ class Ufo(Solver):
 @spending("subproblem")
 def _average(problem: Problem, theta: ThetaState, order: NDArray[np.intp], t: int) -> int:
     """Take steps on the samples in `order`, t steps having been taken; returns how many moved theta."""
-    prices = theta.lam, theta.alpha, theta.q
-    state = theta.weights, theta.coefficients, theta.images, theta.quad
+    prices, state = (theta.lam, theta.alpha, theta.q), (theta.weights, theta.state)
     if problem.loss.multiclass:
-        return int(steps.average_classes(theta.K, labels_of(problem.y), order, t, *prices, *state))
-    return int(steps.average(theta.K, problem.y, order, t, *prices, problem.loss.smooth, *state))
+        return int(steps.average_classes(theta.K, labels_of(problem.y), order, t, prices, *state))
+    return int(steps.average(theta.K, problem.y, order, t, prices, problem.loss.smooth, *state))

@@ -20,8 +20,9 @@ from mklviz.inner.oracle import SvmOracle
 from mklviz.kernels import paper_bank
 from mklviz.problem import Hinge, Problem, Simplex
 from mklviz.solvers import _cutting_plane
-from mklviz.solvers._cutting_plane import CuttingPlaneModel, ModelMinimum, next_tolerance
+from mklviz.solvers._cutting_plane import CuttingPlaneModel, ModelMinimum
 from mklviz.solvers._level_qp import LevelProjection, project_to_level_set
+from mklviz.solvers._words import next_tolerance
 from mklviz.solvers.level import Level
 from mklviz.solvers.silp import Silp
 

@@ -16,9 +16,8 @@ from mklviz.inner.averaging import SvmPoint
 from mklviz.inner.oracle import SvmOracle
 from mklviz.kernels import Gaussian, KernelBank, NystromBank, Polynomial, paper_bank
 from mklviz.problem import Hinge, L1Penalty, Problem, Regularizer, Simplex
-from mklviz.solvers._newton_metric import MatrixMetric
 from mklviz.solvers._newton_model import NewtonPoint, minimise_model, working_kernels
-from mklviz.solvers._newton_program import DualBox, QuadraticProgram
+from mklviz.solvers._newton_program import DualBox, MatrixMetric, QuadraticProgram
 from mklviz.solvers.newton import Newton, NewtonFacts
 
 

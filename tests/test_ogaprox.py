@@ -64,4 +64,4 @@ def test_the_average_is_of_all_steps_and_shown_where_steps_too_long_circle() -> 
 
 
 def test_problems_that_are_no_games_on_the_simplex_are_refused() -> None:
-    assert "plays on the simplex" in make_solver("ogaprox").refusal(problem("linear penalty, blobs"))
+    assert "on the simplex" in make_solver("ogaprox").refusal(problem("linear penalty, blobs"))

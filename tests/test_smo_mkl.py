@@ -47,7 +47,7 @@ def test_what_is_kept_up_to_date_is_right(p: float) -> None:
     asked = posed(p)
     run = _Pairs(asked)
     kernels = dense(asked.bank)
-    args = run.K, run.diagonal, run.G, run.q, run.sigma, run.state, run.s, run.d
+    args = (run.K, run.diagonal, run.G), run.q, run.sigma, run.state, run.s, run.d
     np.testing.assert_allclose(run.K, kernels.transpose(1, 2, 0), atol=1e-15)
     values = []
     for _ in range(25):

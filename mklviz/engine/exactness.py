@@ -95,19 +95,21 @@ def reviewed(problem: Problem, trace: Trace, verdict: Verdict | None, goal: floa
     gap = trace.gap_at(len(trace) - 1)
     if not trace.undecided and (verdict is None or verdict.status == "limit"):
         verdict = _stored_decides(problem, trace, verdict, goal) or verdict
-    best = trace.best.objective
+    here, proving = trace.best, trace.best_dual
+    best = here.objective
     apart, scale = best - trace.best_bound.lower_bound, max(abs(best), np.finfo(float).tiny)
     open_ = verdict is None and gap > SUSPICIOUS
     if np.isnan(gap) or trace.undecided or (open_ and apart > SUSPICIOUS * problem.zero_objective):
         return verdict
     if apart == 0.0 == problem.zero_objective:  # no function costs less than nothing, which is exact
         return verdict
-    rounding = _rounding(problem, trace)
+    rounding = rounding_bound(problem, here.weights, here.dual, None if proving is here.dual else proving)
     lost = abs(best) <= rounding
     if open_ and not lost:
         return None
     if apart < -rounding:
-        own = _recomputed(problem, trace)
+        # by their definitions: solvers bring scores up to date step by step
+        own = problem.objective(here.weights, here.dual) - proved_at_least(problem, proving)
         apart = own if own - apart <= resolution() * scale else apart
     if apart < -rounding:
         return Verdict(
@@ -160,7 +162,13 @@ def _stored_decides(problem: Problem, trace: Trace, verdict: Verdict | None, goa
         least = best - max(enough, HALF * apart)
         ends = trace.final, trace.best, trace.best_bound
         which = next(filter(_is_kernel, (_decisive(problem, step, least) for step in ends)), None)
-    return None if which is None else Verdict("precision", _stored_text(problem, trace, which))
+    if which is None:
+        return None
+    return Verdict(
+        "precision",
+        f"As exact as the stored kernels allow: the entries of {problem.bank.names[which]} are known to sixteen digits,"
+        f" which cancel in what the dual variables prove, with {_sizes(problem, trace, which)}.",
+    )
 
 
 def _is_kernel(which: int | None) -> bool:
@@ -171,25 +179,6 @@ def _decisive(problem: Problem, step: Iterate, least: float) -> int | None:
     """Return the kernel whose own rounding alone keeps the step's dual variables from proving the bound `least`."""
     proved = prove_if_doubtful(problem, step.dual if step.certificate is None else step.certificate)
     return None if proved is None or proved.stored < least else int(proved.doubtful[0])
-
-
-def _stored_text(problem: Problem, trace: Trace, which: int) -> str:
-    return (
-        f"As exact as the stored kernels allow: the entries of {problem.bank.names[which]} are known to sixteen digits,"
-        f" which cancel in what the dual variables prove, with {_sizes(problem, trace, which)}."
-    )
-
-
-def _rounding(problem: Problem, trace: Trace) -> float:
-    """Return how far rounding may move the two best bounds, together."""
-    best, proving = trace.best, trace.best_dual
-    return rounding_bound(problem, best.weights, best.dual, None if proving is best.dual else proving)
-
-
-def _recomputed(problem: Problem, trace: Trace) -> float:
-    """Return how far the best bounds are apart by their definitions: solvers bring scores up to date step by step."""
-    best = trace.best
-    return problem.objective(best.weights, best.dual) - proved_at_least(problem, trace.best_dual)
 
 
 def _sizes(problem: Problem, trace: Trace, which: int | None = None) -> str:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from mklviz.engine.registry import available_solvers, solver_classes, why_not
+from mklviz.contract import Solver
+from mklviz.engine.registry import available_solvers, make_solver, solver_classes, why_not
 from mklviz.errors import UnsupportedProblem
 from mklviz.problem import Loss, Problem, Regularizer, Simplex
 from mklviz.record.trace import Trace
@@ -271,6 +272,13 @@ def recommend(problem: Problem) -> str:
         why = why_not(solver_classes()["spg"](), problem)
         raise UnsupportedProblem(f"No solver can follow this problem: {why}")
     return able[0]
+
+
+def solver_for(problem: Problem, solver: str | Solver, seed: int, **options: Any) -> Solver:
+    """Return the solver asked for, the recommended one for "auto"; a ready one keeps its seed."""
+    if isinstance(solver, Solver):
+        return make_solver(solver, **options)
+    return make_solver(recommend(problem) if solver == "auto" else solver, **{"seed": seed, **options})
 
 
 def rivals(problem: Problem, usual: Sequence[str]) -> tuple[tuple[str, ...], str]:

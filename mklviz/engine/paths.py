@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from mklviz.context import PARTS, interruptible
 from mklviz.contract import Array, Iterate, Solver
 from mklviz.engine.grid import check_values, with_parameter
-from mklviz.engine.kinds import recommend
-from mklviz.engine.registry import make_solver
+from mklviz.engine.kinds import solver_for
 from mklviz.engine.run import Run, check_callable
 from mklviz.engine.solving import finish, hand_over
 from mklviz.engine.stop import standard_rules
@@ -39,6 +38,15 @@ if TYPE_CHECKING:
 _COLUMNS = ("iterations", "svm_solves", "seconds", "objective", "lower_bound", "gap", "active")
 _SHOWN = ("value", "status", "steps", "SVM solves", "CPU s", "objective", "gap", "kernels")
 _FORMAT = 1
+
+
+def _column(name: str, words: str, kind: type = np.float64) -> Any:
+    """Return a property of a path: this entry of the result of each of its runs."""
+
+    def column(path: Path) -> NDArray[Any]:
+        return np.array([getattr(result_at(trace), name) for _, trace in path._started()], dtype=kind)
+
+    return property(column, doc=words)
 
 
 class Path(Sequence[tuple[float, Trace]]):
@@ -61,6 +69,13 @@ class Path(Sequence[tuple[float, Trace]]):
     >>> [C for C, trace in mv.path(problem, "level", C=[10.0, 1.0])]
     [10.0, 1.0]
     """
+
+    objective: Array = _column("objective", "Certified upper bound at each value, (V,).")
+    gap: Array = _column("gap", "Relative certified gap at each value, (V,).")
+    svm_solves: NDArray[np.int64] = _column("svm_solves", "SVMs solved for each value, (V,).", np.int64)
+    iterations: NDArray[np.int64] = _column("iterations", "Steps beside the start at each value, (V,).", np.int64)
+    seconds: Array = _column("seconds", "CPU seconds inside the solver for each value, (V,).")
+    active: NDArray[np.int64] = _column("active", "Kernels in use at each value, (V,).", np.int64)
 
     def __init__(self, parameter: str, warm: bool) -> None:
         self.parameter, self.warm, self.complete = parameter, warm, False
@@ -129,45 +144,15 @@ class Path(Sequence[tuple[float, Trace]]):
         return np.array([best.weights for best in self.finals])
 
     @property
-    def objective(self) -> Array:
-        """Certified upper bound at each value, (V,)."""
-        return np.array([best.objective for best in self.finals])
-
-    @property
     def lower_bound(self) -> Array:
         """Certified lower bound at each value, (V,)."""
         return np.array([trace.best_bound.lower_bound for _, trace in self._started()])
-
-    @property
-    def gap(self) -> Array:
-        """Relative certified gap at each value, (V,)."""
-        return np.array([trace.gap_at(len(trace) - 1) for _, trace in self._started()])
-
-    @property
-    def svm_solves(self) -> NDArray[np.int64]:
-        """SVMs solved for each value, (V,)."""
-        return np.array([trace.final.svm_solves for _, trace in self._started()], dtype=np.int64)
-
-    @property
-    def iterations(self) -> NDArray[np.int64]:
-        """Steps taken for each value, (V,); the start does not count."""
-        return np.array([len(trace) - 1 for _, trace in self._started()], dtype=np.int64)
-
-    @property
-    def seconds(self) -> Array:
-        """CPU seconds inside the solver for each value, (V,)."""
-        return np.array([trace.last_seconds for _, trace in self._started()])
 
     @property
     def split(self) -> dict[str, Array]:
         """The same by what they were spent on, (V,) each, as `Trace.split`; empty where a run was saved without."""
         spent = [trace.split_at(len(trace) - 1) for _, trace in self._started()]
         return {part: np.array([of_run[part] for of_run in spent]) for part in PARTS} if all(spent) else {}
-
-    @property
-    def active(self) -> NDArray[np.int64]:
-        """Kernels in use at each value, (V,)."""
-        return np.array([best.active for best in self.finals], dtype=np.int64)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per value: the columns above and the weight of every kernel, under its name."""
@@ -289,8 +274,7 @@ def path(
     ((name, listed),) = varied.items()
     values = check_values(listed, name)
     problems = [with_parameter(problem, name, value) for value in values]
-    solver = recommend(problem) if solver is None or solver == "auto" else solver
-    made = make_solver(solver, seed=seed) if isinstance(solver, str) else solver
+    made = solver_for(problem, "auto" if solver is None else solver, seed)
     so_far, start = Path(name, warm), None
     try:
         for value, posed in zip(values, problems, strict=True):

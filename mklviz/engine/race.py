@@ -11,13 +11,14 @@ from itertools import count
 from typing import Any
 
 from mklviz.contract import Iterate, Solver
-from mklviz.engine.kinds import KINDS, ProblemFacts, recommend, rivals
+from mklviz.engine.kinds import KINDS, ProblemFacts, recommend, rivals, solver_for
 from mklviz.engine.registry import make_solver, solver_classes, why_not
 from mklviz.engine.run import Run
 from mklviz.engine.scheduler import TimeShare
 from mklviz.engine.stop import StopRule, standard_rules
 from mklviz.engine.task import STOPPED, check_threads
 from mklviz.errors import MklvizError, UnsupportedProblem
+from mklviz.inner.oracle import refuse
 from mklviz.lazy import cached_property
 from mklviz.numbers import counted, is_whole, number_text
 from mklviz.problem import Problem
@@ -74,9 +75,7 @@ def branch_start(problem: Problem, solver: Solver, trace: Trace, step: int) -> I
 
     Raises `UnsupportedProblem` if the solver cannot go on from there, with the reason.
     """
-    reason = branch_refusal(problem, solver)
-    if reason:
-        raise UnsupportedProblem(reason)
+    refuse(branch_refusal(problem, solver))
     here = trace[step - trace.first_step]
     if not problem.convex:
         return here
@@ -112,6 +111,16 @@ def entered(solvers: Iterable[Solver]) -> dict[str, Solver]:
         candidates = [solver.name_, name, *(f"{name} {k}" for k in range(2, len(by_key) + 3))]
         by_key[next(key for key in candidates if key not in by_key and key not in shown)] = solver
     return by_key
+
+
+def _check_sizes(problem: Problem, trace: Trace, so: str) -> None:
+    """Raise `MklvizError` where a trace cannot be about the problem."""
+    m, n = (len(trace.final.weights), len(trace.final.dual)) if len(trace) else (problem.m, problem.n)
+    if (m, n) != (problem.m, problem.n):
+        raise MklvizError(
+            f"{trace.label} had {m:,} kernels and {n:,} samples, and this problem has {problem.m:,} and {problem.n:,}:"
+            f" {so}."
+        )
 
 
 class Race:
@@ -175,8 +184,7 @@ class Race:
         self._problem: Problem | None = problem
         self.runs: dict[str, Run] = {}
         party = TimeShare()
-        made = [make_solver(entry, seed=seed) if isinstance(entry, str) else make_solver(entry) for entry in solvers]
-        for key, solver in entered(made).items():
+        for key, solver in entered(solver_for(problem, entry, seed) for entry in solvers).items():
             self.runs[key] = Run(problem, solver, rules, pace, start, threads, party, origin)
 
     def __repr__(self) -> str:
@@ -316,11 +324,7 @@ class Race:
         `MklvizError` if nothing was recorded yet, or the problem has other kernels or samples.
         """
         origin = origin_of(trace, trace.label, trace.first_step + trace.best_index)
-        if trace.best.weights.shape != (problem.m,) or len(trace.best.dual) != problem.n:
-            raise MklvizError(
-                f"{trace.label} had {len(trace.best.weights):,} kernels and {len(trace.best.dual):,} samples, and this"
-                f" problem has {problem.m:,} and {problem.n:,}: it cannot go on here."
-            )
+        _check_sizes(problem, trace, "it cannot go on here")
         start = branch_start(problem, solver, trace, origin.step)
         key, named = _branch_name(solver, origin, taken)
         start = trace.best_start if problem.convex else start
@@ -375,18 +379,8 @@ class ReopenedRace(Race):
         for key, trace in traces.items():
             solver = make_solver(trace.solver, **{**trace.options, "name": trace.label})
             if problem is not None:
-                _check(problem, trace, solver)
+                _check_sizes(problem, trace, "the data may have changed since")
+                refuse(solver.refusal(problem))
             if trace.origin is not None:
                 solver.dash = BRANCH_DASH  # type: ignore[misc]
             self.runs[key] = _ReopenedRun(solver, trace, rules, party)
-
-
-def _check(problem: Problem, trace: Trace, solver: Solver) -> None:
-    """Raise `MklvizError` where a trace cannot be about the problem, whose data may have changed."""
-    if len(trace) and (trace.final.weights.shape != (problem.m,) or len(trace.final.dual) != problem.n):
-        raise MklvizError(
-            f"{trace.label} had {len(trace.final.weights):,} kernels and {len(trace.final.dual):,} samples, and the"
-            f" problem posed by its recipe has {problem.m:,} and {problem.n:,}: the data may have changed since."
-        )
-    if reason := solver.refusal(problem):
-        raise UnsupportedProblem(reason)

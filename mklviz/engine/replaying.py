@@ -9,7 +9,7 @@ knew when it fired. A rule sees the recording grow step by step, as it would hav
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,10 +83,8 @@ def replay(
     """
     if not len(trace):
         raise MklvizError(f"The run of {trace.label or 'this solver'} has no steps that a rule could look at.")
-    grown, verdict = trace.without_steps(), None
-    for step in range(len(trace)):
-        checkpoint()
-        grown.append(trace[step], trace.seconds_at(step), trace.split_at(step) or None)
+    grown, verdict = trace, None
+    for grown in _growing(trace):
         verdict = fired([rule], grown)
         if verdict is not None:
             break
@@ -104,12 +102,16 @@ def measured(trace: Trace, rule: Measured) -> Array:
 
     `rule`: its threshold does not matter.
     """
-    grown, measures = trace.without_steps(), []
+    return np.array([rule.measure(grown) for grown in _growing(trace)], dtype=np.float64)
+
+
+def _growing(trace: Trace) -> Iterator[Trace]:
+    """Yield a recording as it was after each step, one object that grows."""
+    grown = trace.without_steps()
     for step in range(len(trace)):
         checkpoint()
-        grown.append(trace[step], trace.seconds_at(step))
-        measures.append(rule.measure(grown))
-    return np.array(measures, dtype=np.float64)
+        grown.append(trace[step], trace.seconds_at(step), trace.split_at(step) or None)
+        yield grown
 
 
 def _returned(

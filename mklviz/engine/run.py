@@ -21,7 +21,8 @@ from mklviz.engine.exactness import checked_iterate, reviewed
 from mklviz.engine.scheduler import SCHEDULER, TimeShare
 from mklviz.engine.stop import GapRule, StopRule, TimeLimit, fired, standard_rules
 from mklviz.engine.task import STOPPED, Helpers, check_threads, interrupt, watch
-from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError, UnsupportedProblem
+from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError
+from mklviz.inner.oracle import refuse
 from mklviz.kernels import size_remark
 from mklviz.numbers import is_number
 from mklviz.problem import Problem
@@ -107,8 +108,7 @@ class Run:
         check_threads(threads)
         check_problem(problem)
         _check_types(solver, pace, start)
-        if reason := solver.refusal(problem):
-            raise UnsupportedProblem(reason)
+        refuse(solver.refusal(problem))
         trace = Trace(
             solver.name_,
             str(solver.name),

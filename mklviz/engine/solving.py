@@ -7,8 +7,7 @@ from typing import Any
 
 from mklviz.context.blas import one_blas_thread
 from mklviz.contract import Iterate, Solver
-from mklviz.engine.kinds import recommend
-from mklviz.engine.registry import make_solver
+from mklviz.engine.kinds import solver_for
 from mklviz.engine.run import Run, check_callable, check_problem
 from mklviz.engine.stop import FLAT, StopRule, standard_rules
 from mklviz.errors import MklvizError, SolverError
@@ -80,8 +79,7 @@ def solve(
     """
     check_problem(problem)
     check_callable(progress, "progress")
-    solver = recommend(problem) if solver is None or solver == "auto" else solver
-    made = make_solver(solver, seed=seed, **options) if isinstance(solver, str) else make_solver(solver, **options)
+    made = solver_for(problem, "auto" if solver is None else solver, seed, **options)
     rules = standard_rules(gap, max_iter, max_seconds, stop, problem.convex, projected_gradient)
     run = Run(problem, made, rules, start=start, threads=threads)
     finish(run, lambda: progress(run.trace) if progress is not None else None)

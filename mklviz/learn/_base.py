@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -15,7 +15,7 @@ from sklearn.utils import check_array, check_consistent_length, check_random_sta
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mklviz.contract import Iterate, Solver
-from mklviz.engine import make_solver, recommend, solve
+from mklviz.engine import solve
 from mklviz.errors import KernelError, ProblemError
 from mklviz.inner.choice import is_solved
 from mklviz.kernels import Bank, KernelFamily, Nystrom
@@ -32,18 +32,21 @@ from mklviz.learn._banks import (
     refuse_other_kernels,
     with_names,
 )
-from mklviz.learn._callbacks import CallbackSupportMixin, Steps
-from mklviz.learn._function import Function, from_plain, learned, to_plain
+from mklviz.learn._callbacks import CallbackSupportMixin, Steps, with_steps
+from mklviz.learn._function import from_plain, to_plain
 from mklviz.learn._progress import Report, warn
 from mklviz.numbers import is_whole
 from mklviz.problem import Loss, OneAgainstAllHinge, Problem, Regularizer
+from mklviz.problem.predict import Function
 from mklviz.quoting import table
-from mklviz.recipe.words import read_loss, read_regularizer, read_solvers
+from mklviz.recipe.words import read_loss, read_regularizer
 from mklviz.record import Trace
 from mklviz.typing import Array, Indices
 
 if TYPE_CHECKING:
     from mklviz.learn.kernel import LearnedKernel
+
+T = TypeVar("T")
 
 MOST_BLIND = 0.1  # squares off the diagonal, relative to those on it
 MOST_SHOWN = 10  # kernels in the HTML representation
@@ -130,51 +133,44 @@ def _blind(problem: Problem, best: Iterate, matrices: bool) -> tuple[str, ...]:
     return (f"{what}: {'take other kernels' if matrices else scaled}.",)
 
 
-class MKLEstimator(CallbackSupportMixin, BaseEstimator):
-    """Parameters, state and decisions of the estimators; `fit` is theirs."""
+def _made(given: Any, kind: Any, read: Callable[[str], T], sentence: str) -> T:
+    """Return what is given in words or made, or raise `ProblemError`."""
+    if isinstance(given, kind):
+        made: T = given
+        return made
+    if not isinstance(given, str):
+        raise ProblemError(f"{sentence}, not as {given!r:.80}.")
+    return read(given)
+
+
+@dataclass(eq=False, repr=False)
+class _Parameters(BaseEstimator):
+    """What every estimator is told; descendants that are told more are dataclasses, too."""
+
+    kernels: str | KernelFamily | Sequence[KernelFamily] = "paper"
+    _: KW_ONLY
+    loss: str | Loss = "auto"
+    regularizer: str | Regularizer = "simplex"
+    solver: str | Solver = "auto"
+    C: float = 1.0
+    normalize: str = "auto"
+    approximation: Nystrom | str | None = "auto"
+    repair: str | None = None
+    tol: float = 1e-2
+    max_iter: int = 500
+    random_state: Any = None
+    warm_start: bool = False
+    n_jobs: int | None = None
+    verbose: int = 0
+
+
+class MKLEstimator(CallbackSupportMixin, _Parameters):
+    """State, `fit` and decisions of the estimators."""
 
     _steps: Steps  # while it is being fitted
 
     _kept: Indices | None = None  # samples with weight, where some have none: the estimator knows only these
     _given: int = 0  # samples of the last fit, those without weight among them
-
-    def __init__(
-        self,
-        kernels: str | KernelFamily | Sequence[KernelFamily] = "paper",
-        *,
-        loss: str | Loss = "auto",
-        regularizer: str | Regularizer = "simplex",
-        solver: str | Solver = "auto",
-        C: float = 1.0,
-        normalize: str = "auto",
-        approximation: Nystrom | str | None = "auto",
-        repair: str | None = None,
-        tol: float = 1e-2,
-        max_iter: int = 500,
-        random_state: Any = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernels = kernels
-        self.loss = loss
-        self.regularizer = regularizer
-        self.solver = solver
-        self.C = C
-        self.normalize = normalize
-        self.approximation = approximation
-        self.repair = repair
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def _take(self, given: Mapping[str, Any]) -> None:
-        """Keep every parameter as it was given."""
-        for name in self._get_param_names():
-            setattr(self, name, given[name])
 
     # -- what the parameters stand for
 
@@ -184,41 +180,44 @@ class MKLEstimator(CallbackSupportMixin, BaseEstimator):
 
     def _loss(self, auto: str, C: float) -> Loss:
         """Return the loss with this C, the one called `auto` where none is chosen."""
-        if isinstance(self.loss, Loss):
-            return replace(self.loss, C=C)
-        if not isinstance(self.loss, str):
-            raise ProblemError(f'A loss is given in words, "logistic", or made, Logistic(), not as {self.loss!r:.80}.')
-        return replace(read_loss(auto if self.loss == "auto" else self.loss), C=C)
+        loss = auto if self.loss == "auto" else self.loss
+        return replace(_made(loss, Loss, read_loss, 'A loss is given in words or made, "logistic" or Logistic()'), C=C)
 
     def _regularizer(self) -> Regularizer:
-        regularizer = self.regularizer
-        if isinstance(regularizer, Regularizer):
-            return regularizer
-        if not isinstance(regularizer, str):
-            raise ProblemError(
-                f'A regularizer is given in words or made, "lp-ball:p=1.5" or LpBall(1.5), not as {regularizer!r:.80}.'
-            )
-        return read_regularizer(regularizer)
+        given = 'A regularizer is given in words or made, "lp-ball:p=1.5" or LpBall(1.5)'
+        return _made(self.regularizer, Regularizer, read_regularizer, given)
 
     def _seed(self) -> int:
         if self.random_state is None or is_whole(self.random_state):
             return int(self.random_state or 0)
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _solver(self, problem: Problem, seed: int) -> Solver:
-        """Return the solver to take."""
-        if isinstance(self.solver, Solver):
-            return self.solver
-        if not isinstance(self.solver, str):
-            raise ProblemError(f'A solver is given by name, "spg", or made by make_solver, not as {self.solver!r:.80}.')
-        if self.solver == AUTO:
-            return make_solver(recommend(problem), seed=seed)
-        chosen = read_solvers(self.solver)
-        if len(chosen) != 1:
-            raise ProblemError(f"An estimator has one solver, but {self.solver!r} names {len(chosen)}.")
-        return chosen[0].make(seed)
-
     # -- fitting
+
+    @with_steps
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from samples `X`, a table with a row per sample, and their classes or values `y`.
+
+        Parameters
+        ----------
+        X, y
+            As above; a detector of outliers does not use y.
+        sample_weight : (n,) array or float, optional
+            What C is multiplied by for each sample, besides the weight of its class; samples of weight zero are left
+            out.
+
+        Raises
+        ------
+        ProblemError, KernelError, UnknownName
+            With a sentence, if the data do not fit the kernels or the loss. All are also `ValueError`.
+        """
+        X, targets, weights = self._posed(X, y, sample_weight)
+        self._learn(X, targets, self._posed_loss(self.C), self._regularizer(), self._weighed(targets, weights))
+        self._calibrate(X, targets, weights)
+        return self
+
+    def _calibrate(self, X: Array, targets: Array, weights: Array | None) -> None:
+        """Learn probabilities, where they are asked for."""
 
     def _posed(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
         """Return X, what the loss expects for y, and the weights of the samples that have any."""
@@ -312,15 +311,14 @@ class MKLEstimator(CallbackSupportMixin, BaseEstimator):
             for note in notes:
                 report.ended(note)
         problem = Problem(bank, targets, self._suited(loss, bank.access), regularizer, weights)
-        solver, start = self._solver(problem, seed), self._start(problem)
-        threads = effective_n_jobs(self.n_jobs)
-        limits: dict[str, Any] = {"gap": self.tol, "max_iter": self.max_iter, "threads": threads}
+        start, threads = self._start(problem), effective_n_jobs(self.n_jobs)
+        limits: dict[str, Any] = {"gap": self.tol, "max_iter": self.max_iter, "stop": [self._steps]}
 
         def stepped(trace: Trace) -> None:
             report.solving(trace)
             self._steps.step(trace, lambda: self._learned_by(problem, trace))
 
-        trace = solve(problem, solver, start=start, progress=stepped, stop=[self._steps], **limits)
+        trace = solve(problem, self.solver, seed=seed, progress=stepped, start=start, threads=threads, **limits)
         report.ended(f"{trace.label}: {trace.reason}")
         blind = _blind(problem, trace.best, self._precomputed)
         self._keep(problem, trace, (*notes, *blind))
@@ -338,7 +336,7 @@ class MKLEstimator(CallbackSupportMixin, BaseEstimator):
         bank, _ = self._bank(X, weighed, seed, Report("", 0))
         loss = self._suited(self._posed_loss(self.C), bank.access)
         problem = Problem(bank, targets, loss, self._regularizer(), weighed)
-        self._keep(problem, solve(problem, self._solver(problem, seed), gap=self.tol, max_iter=self.max_iter))
+        self._keep(problem, solve(problem, self.solver, self.tol, self.max_iter, seed=seed))
         self.__dict__.pop("feature_names_in_", None)
 
     def _start(self, problem: Problem) -> Iterate | None:
@@ -352,21 +350,26 @@ class MKLEstimator(CallbackSupportMixin, BaseEstimator):
     def _learned_by(self, problem: Problem, trace: Trace) -> dict[str, Any]:
         """Return the fitted state that a trace ends with."""
         one = clone(self)
-        one.__dict__.update({name: vars(self)[name] for name in ("_kept", "classes_") if name in vars(self)})
+        vars(one).update(self._known("_kept", "classes_"))
         one._keep(problem, trace)
-        return {name: vars(one)[name] for name in ("_function", "offset_", *FITTED) if name in vars(one)}
+        return one._known("_function", "offset_", *FITTED)
+
+    def _known(self, *names: str) -> dict[str, Any]:
+        """Return those of its attributes that it has by now."""
+        return {name: vars(self)[name] for name in names if name in vars(self)}
 
     def _keep(self, problem: Problem, trace: Trace, notes: tuple[str, ...] = ()) -> None:
         """Keep what a trace ends with as the fitted state."""
-        solution = learned(problem, trace.best)
-        self._function = solution.function
+        best = trace.best
+        predictor = problem.predictor(best.weights, best.dual)
+        support, self._function = predictor.support, predictor.function
         self.trace_ = trace
-        self.weights_ = trace.best.weights
+        self.weights_ = best.weights
         self.kernel_names_ = list(problem.bank.names)
-        self.support_ = solution.support if self._kept is None else self._kept[solution.support]
-        self.n_support_ = self._counts(problem.y[solution.support])
-        self.dual_coef_ = np.atleast_2d(solution.signed.T)
-        self.intercept_ = np.atleast_1d(np.asarray(solution.function.bias, dtype=np.float64))
+        self.support_ = support if self._kept is None else self._kept[support]
+        self.n_support_ = self._counts(problem.y[support])
+        self.dual_coef_ = np.atleast_2d(problem.loss.signed(best.dual, problem.y)[support].T)
+        self.intercept_ = np.atleast_1d(np.asarray(predictor.bias, dtype=np.float64))
         self.n_iter_ = len(trace)  # the start, which is solved like the others, counts
         self.notes_ = list(notes)
 

@@ -1,4 +1,4 @@
-"""What was learned, f(x) = sum_i beta_i sum_k d_k K_k(x, x_i) + b, written as arrays, words and numbers and read back.
+"""What was learned, a `Function`, written as arrays, words and numbers and read back.
 
 So a fitted estimator in a file is data: no pickled object of this library's inside is needed to use it again.
 """
@@ -6,85 +6,18 @@ So a fitted estimator in a file is data: no pickled object of this library's ins
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from mklviz.contract import Iterate
-from mklviz.errors import KernelError
 from mklviz.kernels import KernelFamily, KernelSpec, kernel_families
 from mklviz.kernels.evaluation.nystrom import FeatureMaps, Root, Subset
 from mklviz.kernels.evaluation.specs import Given, Repair
-from mklviz.kernels.interface import Movable, Part
-from mklviz.kernels.nystrom import NystromCross, NystromPart
+from mklviz.kernels.nystrom import NystromPart
 from mklviz.kernels.part import KernelPart
-from mklviz.problem import Problem
-from mklviz.typing import Array, Indices
-
-
-@dataclass(frozen=True, eq=False)  # arrays compare entry by entry
-class Function:
-    """The learned function: kernels with weight between any point and the support vectors."""
-
-    part: Part
-    weights: Array  # (k,)
-    signed: Array  # (s,) or (s, c): signed dual variables of the support vectors
-    bias: float | Array  # float or (c,)
-
-    def __call__(self, new: Array) -> Array:
-        """Return f at new points, (n_new,) or (n_new, c)."""
-        return np.asarray(self.part.cross(new).apply(self.weights, self.signed) + self.bias)
-
-    def split(self, new: Array) -> Array:
-        """Return what each kernel of the bank adds to f at new points, (m, n_new) or (m, n_new, c)."""
-        cross, part = self.part.cross(new), _placed(self.part)
-        out = np.zeros((part.bank_shape[0], len(cross), *self.signed.shape[1:]))
-        for k, weight in enumerate(self.weights):
-            alone = np.zeros_like(self.weights)
-            alone[k] = weight
-            out[part.which[k]] = cross.apply(alone, self.signed)
-        return out
-
-    def features(self, new: Array) -> Array:
-        """Return new points in coordinates whose inner products are the learned kernel, (n_new, r)."""
-        cross = self.part.cross(new)
-        if not isinstance(cross, NystromCross):
-            raise KernelError(
-                "Exact and precomputed kernels have no features: let the estimator approximate them by landmarks, as in"
-                " MKLClassifier(approximation=Nystrom(100))."
-            )
-        return cross.features(self.weights)
-
-    def kernel(self, new: Array, others: Array | None) -> Array:
-        """Return the learned kernel K_d between new points and others; all samples where kernel values were given."""
-        return np.asarray(_placed(self.part).at(others).cross(new).combine(self.weights))
-
-
-def _placed(part: Part) -> Movable:
-    assert isinstance(part, Movable)  # estimators add their kernels
-    return part
-
-
-@dataclass(frozen=True)
-class Learned:
-    """A function, and the support vectors' places among the samples (s,) with their signed dual variables."""
-
-    function: Function
-    support: Indices
-    signed: Array
-
-
-def learned(problem: Problem, iterate: Iterate) -> Learned:
-    """Return the function that an iterate defines."""
-    predictor = problem.predictor(iterate.weights, iterate.dual)
-    part = problem.bank.part(predictor.kernels, predictor.support)
-    signed = problem.loss.signed(iterate.dual, problem.y)[predictor.support]
-    weights = iterate.weights[predictor.kernels]
-    part, own = part.merged(signed)  # one sample may stand for all
-    return Learned(Function(part, weights, own, predictor.bias), predictor.support, signed)
-
+from mklviz.problem.predict import Function
 
 _KINDS = {
     kind.__name__: kind

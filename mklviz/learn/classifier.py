@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,11 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
-from mklviz.contract import Solver
 from mklviz.errors import ProblemError
-from mklviz.kernels import KernelFamily, Nystrom
 from mklviz.learn._base import ATTRIBUTES, PARAMETERS, MKLEstimator
 from mklviz.learn._calibrated import Calibration
-from mklviz.learn._callbacks import with_steps
 from mklviz.numbers import is_number
-from mklviz.problem import Loss, Regularizer, loss_families
+from mklviz.problem import Loss, loss_families
 from mklviz.typing import Array, Indices
 
 CLASS_WEIGHT = """class_weight : None, "balanced" or dict
@@ -43,6 +41,7 @@ def _models_probabilities(classifier: MKLClassifier) -> bool:
     )
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MKLClassifier(ClassifierMixin, MKLEstimator):
     __doc__ = f"""Classifier that learns the weights of its kernels with itself.
 
@@ -74,52 +73,8 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
     True
     """
 
-    class_weight: str | Mapping[Any, float] | None
-    probability: bool
-
-    def __init__(
-        self,
-        kernels: str | KernelFamily | Sequence[KernelFamily] = "paper",
-        *,
-        loss: str | Loss = "auto",
-        regularizer: str | Regularizer = "simplex",
-        solver: str | Solver = "auto",
-        C: float = 1.0,
-        normalize: str = "auto",
-        approximation: Nystrom | str | None = "auto",
-        repair: str | None = None,
-        tol: float = 1e-2,
-        max_iter: int = 500,
-        random_state: Any = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        class_weight: str | Mapping[Any, float] | None = None,
-        probability: bool = False,
-    ) -> None:
-        self._take(locals())
-
-    @with_steps
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MKLClassifier:
-        """Learn from samples `X`, a table with a row per sample, and their classes `y`.
-
-        Parameters
-        ----------
-        X, y
-            As above.
-        sample_weight : (n,) array or float, optional
-            What C is multiplied by for each sample, besides the weight of its class; samples of weight zero are left
-            out.
-
-        Raises
-        ------
-        ProblemError, KernelError, UnknownName
-            With a sentence, if the data do not fit the kernels or the loss. All are also `ValueError`.
-        """
-        X, targets, weights = self._posed(X, y, sample_weight)
-        self._learn(X, targets, self._posed_loss(self.C), self._regularizer(), self._weighed(targets, weights))
-        self._calibrate(X, targets, weights)
-        return self
+    class_weight: str | Mapping[Any, float] | None = None
+    probability: bool = False
 
     @property
     def _models(self) -> bool:
@@ -129,9 +84,7 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
     def _plain(self) -> MKLClassifier:
         """Return this classifier, not fitted, for one that learns from a part of the same samples."""
         one = clone(self)
-        one.__dict__.update(
-            {name: vars(self)[name] for name in ("classes_", "feature_names_in_") if name in vars(self)}
-        )
+        vars(one).update(self._known("classes_", "feature_names_in_"))
         return one
 
     def _calibrate(self, X: Array, targets: Array, weights: Array | None) -> None:

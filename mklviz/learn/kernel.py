@@ -10,7 +10,7 @@ from sklearn.gaussian_process.kernels import Kernel
 from mklviz.kernels.evaluation.checks import check_points
 from mklviz.kernels.interface import in_order
 from mklviz.learn._banks import kernel_values
-from mklviz.learn._function import Function
+from mklviz.problem.predict import Function
 from mklviz.typing import Array
 
 ROWS = 256  # points whose kernel with themselves is read off a matrix at a time

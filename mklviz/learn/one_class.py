@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import OutlierMixin
 
-from mklviz.contract import Solver
 from mklviz.errors import ProblemError
-from mklviz.kernels import KernelFamily, Nystrom
+from mklviz.kernels import KernelFamily
 from mklviz.learn._base import ATTRIBUTES, PARAMETERS, MKLEstimator
-from mklviz.learn._callbacks import with_steps
-from mklviz.problem import Loss, OneClass, Problem, Regularizer
+from mklviz.problem import Loss, OneClass, Problem
 from mklviz.record import Trace
 from mklviz.typing import Array
 
 ON_BOUNDARY = 1e-6  # share of rho by which it is lowered, so that rounding makes no sample on it an outlier
 
 
+@dataclass(eq=False, repr=False)
 class MKLOneClass(OutlierMixin, MKLEstimator):
     __doc__ = f"""Detector of outliers that learns the weights of its kernels with itself.
 
@@ -51,49 +50,14 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
     [1, -1]
     """
 
-    def __init__(
-        self,
-        kernels: str | KernelFamily | Sequence[KernelFamily] = "gauss:1@all+each",
-        *,
-        loss: str | Loss = "auto",
-        regularizer: str | Regularizer = "simplex",
-        solver: str | Solver = "auto",
-        C: float = 1.0,
-        normalize: str = "auto",
-        approximation: Nystrom | str | None = "auto",
-        repair: str | None = None,
-        tol: float = 1e-2,
-        max_iter: int = 500,
-        random_state: Any = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        nu: float = 0.5,
-    ) -> None:
-        self._take(locals())
+    kernels: str | KernelFamily | Sequence[KernelFamily] = "gauss:1@all+each"
+    _: KW_ONLY
+    nu: float = 0.5
 
-    @with_steps
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MKLOneClass:
-        """Learn from samples `X`, a table with a row per sample.
-
-        Parameters
-        ----------
-        X
-            As above.
-        y
-            Not used.
-        sample_weight : (n,) array or float, optional
-            What C is multiplied by for each sample; samples of weight zero are left out.
-
-        Raises
-        ------
-        ProblemError, KernelError, UnknownName
-            With a sentence, if the data do not fit the kernels. All are also `ValueError`.
-        """
+    def _posed(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
+        """Return X, a target for each sample, and the weights of the samples that have any."""
         X = self._checked(X, ensure_min_samples=2)
-        X, targets, weights = self._counted(X, np.ones(len(X)), sample_weight)
-        self._learn(X, targets, self._posed_loss(self.C), self._regularizer(), weights)
-        return self
+        return self._counted(X, np.ones(len(X)), sample_weight)
 
     def _keep(self, problem: Problem, trace: Trace, notes: tuple[str, ...] = ()) -> None:
         super()._keep(problem, trace, notes)

@@ -8,7 +8,6 @@ from sklearn.base import RegressorMixin
 
 from mklviz.errors import ProblemError
 from mklviz.learn._base import ATTRIBUTES, PARAMETERS, MKLEstimator
-from mklviz.learn._callbacks import with_steps
 from mklviz.problem import Loss
 from mklviz.typing import Array
 
@@ -34,26 +33,6 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
     >>> mv.MKLRegressor("gauss:1").fit(data.X[:, :3], data.X[:, 3]).score(data.X[:, :3], data.X[:, 3]) > 0.9
     True
     """
-
-    @with_steps
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MKLRegressor:
-        """Learn from samples `X`, a table with a row per sample, and their values `y`.
-
-        Parameters
-        ----------
-        X, y
-            As above.
-        sample_weight : (n,) array or float, optional
-            What C is multiplied by for each sample; samples of weight zero are left out.
-
-        Raises
-        ------
-        ProblemError, KernelError, UnknownName
-            With a sentence, if the data do not fit the kernels or the loss. All are also `ValueError`.
-        """
-        X, targets, weights = self._posed(X, y, sample_weight)
-        self._learn(X, targets, self._posed_loss(self.C), self._regularizer(), weights)
-        return self
 
     def _posed(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
         """Return X, y and the weights of the samples that have any."""

@@ -7,9 +7,10 @@ Grandvalet, More efficiency in multiple kernel learning, ICML 2007, section 4.1.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from inspect import signature
 from time import perf_counter
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -19,18 +20,17 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from mklviz.contract import Solver
 from mklviz.engine import path, with_parameter
 from mklviz.engine.grid import check_values
 from mklviz.errors import ProblemError
-from mklviz.kernels import Bank, KernelFamily, Nystrom
+from mklviz.kernels import Bank
 from mklviz.learn._base import FITTED, PARAMETERS, MKLEstimator
 from mklviz.learn._callbacks import most_steps, with_steps
 from mklviz.learn._progress import Report
 from mklviz.learn.classifier import CLASS_WEIGHT, PROBABILITY, MKLClassifier
 from mklviz.learn.regressor import MKLRegressor
 from mklviz.numbers import is_whole
-from mklviz.problem import Loss, Problem, Regularizer
+from mklviz.problem import Problem
 from mklviz.problem.regularizers import unit_ball
 from mklviz.record import Trace
 from mklviz.typing import Array, Indices
@@ -74,14 +74,16 @@ _FOUND = """C_ : float
         each of its fits counts an equal share of that."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class _CrossValidated(MKLEstimator):
     """What the searches share."""
 
-    Cs: Any
-    ps: Sequence[float] | None
-    cv: Any
-    scoring: Any
-    refit: bool | str
+    C: ClassVar[float]  # type: ignore[misc]  # no parameter: it is chosen
+    Cs: Any = (0.1, 1.0, 10.0, 100.0)
+    ps: Sequence[float] | None = None
+    cv: Any = None
+    scoring: Any = None
+    refit: bool | str = True
 
     @with_steps
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
@@ -124,8 +126,7 @@ class _CrossValidated(MKLEstimator):
         self._steps = self._steps.part("refit", most_steps(self))
         self._learn(X, targets, self._posed_loss(self.C_), regularizer, self._weighed(targets, weights))
         self._steps.end()
-        if isinstance(self, MKLClassifier):
-            self._calibrate(X, targets, weights)
+        self._calibrate(X, targets, weights)
         return self
 
     def _splitter(self, observed: Any) -> Any:
@@ -172,9 +173,7 @@ class _CrossValidated(MKLEstimator):
             plain["probability"] = False  # scores of folds do without
         shared = {name: getattr(self, name) for name in kind().get_params() if name not in plain}
         one: _One = clone(kind(**shared, **plain))
-        for known in ("classes_", "feature_names_in_"):
-            if hasattr(self, known):
-                setattr(one, known, getattr(self, known))
+        one.__dict__.update(self._known("classes_", "feature_names_in_"))
         return one
 
     def _plain(self) -> Any:
@@ -189,7 +188,7 @@ class _CrossValidated(MKLEstimator):
         if isinstance(self, MKLClassifier):
             one.set_params(probability=self.probability)
         fitted = ("_function", "_kept", "_given", "classes_", "n_features_in_", "feature_names_in_", *FITTED)
-        one.__dict__.update({name: vars(self)[name] for name in fitted if name in vars(self)})
+        one.__dict__.update(self._known(*fitted))
         return one
 
     def _choose(self, grid: Grid, tried: Sequence[Sequence[FoldScores]]) -> None:
@@ -222,6 +221,7 @@ class _CrossValidated(MKLEstimator):
         raise ProblemError(f"There are several scores: refit names the one to choose by, {listed}, not {self.refit!r}.")
 
 
+@dataclass(eq=False, repr=False)
 class MKLClassifierCV(_CrossValidated, MKLClassifier):
     __doc__ = f"""MKLClassifier that chooses C, and if asked p of an lp ball, by cross-validation with warm starts.
 
@@ -248,33 +248,8 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
     True
     """
 
-    def __init__(
-        self,
-        kernels: str | KernelFamily | Sequence[KernelFamily] = "paper",
-        *,
-        Cs: int | Sequence[float] = (0.1, 1.0, 10.0, 100.0),
-        ps: Sequence[float] | None = None,
-        cv: Any = None,
-        scoring: Any = None,
-        refit: bool | str = True,
-        loss: str | Loss = "auto",
-        regularizer: str | Regularizer = "simplex",
-        solver: str | Solver = "auto",
-        normalize: str = "auto",
-        approximation: Nystrom | str | None = "auto",
-        repair: str | None = None,
-        tol: float = 1e-2,
-        max_iter: int = 500,
-        random_state: Any = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        class_weight: str | Mapping[Any, float] | None = None,
-        probability: bool = False,
-    ) -> None:
-        self._take(locals())
 
-
+@dataclass(eq=False, repr=False)
 class MKLRegressorCV(_CrossValidated, MKLRegressor):
     __doc__ = f"""MKLRegressor that chooses C, and if asked p of an lp ball, by cross-validation with warm starts.
 
@@ -299,30 +274,6 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
     >>> model.C_
     10.0
     """
-
-    def __init__(
-        self,
-        kernels: str | KernelFamily | Sequence[KernelFamily] = "paper",
-        *,
-        Cs: int | Sequence[float] = (0.1, 1.0, 10.0, 100.0),
-        ps: Sequence[float] | None = None,
-        cv: Any = None,
-        scoring: Any = None,
-        refit: bool | str = True,
-        loss: str | Loss = "auto",
-        regularizer: str | Regularizer = "simplex",
-        solver: str | Solver = "auto",
-        normalize: str = "auto",
-        approximation: Nystrom | str | None = "auto",
-        repair: str | None = None,
-        tol: float = 1e-2,
-        max_iter: int = 500,
-        random_state: Any = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self._take(locals())
 
 
 class FoldScores(NamedTuple):
@@ -416,8 +367,7 @@ def _solved(
         regularizer = one._regularizer() if p is None else unit_ball(p)
         loss = one._suited(one._posed_loss(Cs[0]), bank.access)
         problem = Problem(bank, targets, loss, regularizer, weights)
-        solver = one._solver(problem, one._seed())
         name = "p" if along_p else "C"
         varied: dict[str, Any] = {name: ps if along_p else Cs}
-        for value, trace in path(problem, solver, gap=one.tol, max_iter=one.max_iter, **varied):
+        for value, trace in path(problem, one.solver, gap=one.tol, max_iter=one.max_iter, seed=one._seed(), **varied):
             yield with_parameter(problem, name, value), trace

@@ -20,8 +20,8 @@ from mklviz.kernels.evaluation.checks import check_points, feature_labels, read_
 from mklviz.kernels.interface import dense, refuse_masked
 from mklviz.learn._banks import AUTO, POINT, with_names
 from mklviz.learn._base import MKLEstimator
-from mklviz.learn._function import Function
 from mklviz.learn.classifier import MKLClassifier
+from mklviz.problem.predict import Function
 from mklviz.typing import Array
 
 

@@ -77,8 +77,9 @@ def equivalents(problem: Problem, weights: Array, dual: Array) -> tuple[Equivale
         raise ProblemError("No kernel has weight at this solution, so no other formulation can be calibrated by it.")
     slope = problem.regularizer.norm_slope(size)
     alike = []
-    for other in _others(norm_power, slope, size):
-        if type(other) is type(problem.regularizer):
+    for kind in sorted(regularizer_families().values(), key=lambda kind: kind.unbounded):
+        other = kind.at_norm_slope(norm_power, slope, size)
+        if other is None or kind is type(problem.regularizer):
             continue
         C = problem.loss.C * other.norm_slope(size) / slope
         scale = C / problem.loss.C
@@ -86,13 +87,6 @@ def equivalents(problem: Problem, weights: Array, dual: Array) -> tuple[Equivale
         sentence = f"This is the problem with the {other.label} at C = {C:.4g}{_price(other)}."
         alike.append(Equivalent(posed, other.onto_boundary(weights / scale), dual * scale, sentence))
     return tuple(alike)
-
-
-def _others(q: float, slope: float, size: float) -> list[Regularizer]:
-    """Return the formulations of a function of ||x||_q where g'(N) is `slope`, constraints first."""
-    families = sorted(regularizer_families().values(), key=lambda kind: kind.unbounded)
-    others = (kind.at_norm_slope(q, slope, size) for kind in families)
-    return [regularizer for regularizer in others if regularizer is not None]
 
 
 def _price(regularizer: Regularizer) -> str:

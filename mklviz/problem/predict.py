@@ -6,11 +6,14 @@ weight are kept, and only they are evaluated.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklviz.errors import ProblemError
-from mklviz.kernels.interface import Bank, Cross, in_order, numbers
+from mklviz.errors import KernelError, ProblemError
+from mklviz.kernels.interface import Bank, Cross, Movable, Part, in_order, numbers
+from mklviz.kernels.nystrom import NystromCross
 from mklviz.problem.losses import Loss
 from mklviz.typing import Array
 
@@ -18,6 +21,49 @@ from mklviz.typing import Array
 def weighted_noun(bank: Bank) -> str:
     """Return what has a weight, "kernel" or "parameter"."""
     return "parameter" if bank.kind == "parametric" else "kernel"
+
+
+@dataclass(frozen=True, eq=False)  # arrays compare entry by entry
+class Function:
+    """The learned function: kernels with weight between any point and the support vectors."""
+
+    part: Part
+    weights: Array  # (k,)
+    signed: Array  # (s,) or (s, c): signed dual variables of the support vectors
+    bias: float | Array  # float or (c,)
+
+    def __call__(self, new: Array) -> Array:
+        """Return f at new points, (n_new,) or (n_new, c)."""
+        return np.asarray(self.part.cross(new).apply(self.weights, self.signed) + self.bias)
+
+    def split(self, new: Array) -> Array:
+        """Return what each kernel of the bank adds to f at new points, (m, n_new) or (m, n_new, c)."""
+        cross, part = self.part.cross(new), _placed(self.part)
+        out = np.zeros((part.bank_shape[0], len(cross), *self.signed.shape[1:]))
+        for k, weight in enumerate(self.weights):
+            alone = np.zeros_like(self.weights)
+            alone[k] = weight
+            out[part.which[k]] = cross.apply(alone, self.signed)
+        return out
+
+    def features(self, new: Array) -> Array:
+        """Return new points in coordinates whose inner products are the learned kernel, (n_new, r)."""
+        cross = self.part.cross(new)
+        if not isinstance(cross, NystromCross):
+            raise KernelError(
+                "Exact and precomputed kernels have no features: let the estimator approximate them by landmarks, as in"
+                " MKLClassifier(approximation=Nystrom(100))."
+            )
+        return cross.features(self.weights)
+
+    def kernel(self, new: Array, others: Array | None) -> Array:
+        """Return the learned kernel K_d between new points and others; all samples where kernel values were given."""
+        return np.asarray(_placed(self.part).at(others).cross(new).combine(self.weights))
+
+
+def _placed(part: Part) -> Movable:
+    assert isinstance(part, Movable)  # estimators add their kernels
+    return part
 
 
 class Predictor:
@@ -72,7 +118,6 @@ class Predictor:
             )
         signed = loss.signed(a, y)
         used = signed != 0.0
-        self.bias = loss.primal(bank.apply(d, signed), y)[1]
         self.kernels = np.flatnonzero(d)
         self.support = np.flatnonzero(used if used.ndim == 1 else used.any(1))
         self._loss, self._noun = loss.for_samples(None), weighted_noun(bank)
@@ -81,17 +126,17 @@ class Predictor:
         self._numbers = loss.regression and not np.isin(y, (-1.0, 1.0)).all()
         self.table_columns = getattr(bank, "table_columns", ())  # for `in_order`
         # half a million samples, for which one can stand
-        self._part, self._signed = bank.part(self.kernels, self.support).merged(signed[self.support])
-        self._weights = d[self.kernels]
+        part, own = bank.part(self.kernels, self.support).merged(signed[self.support])
+        self.function = Function(part, d[self.kernels], own, loss.primal(bank.apply(d, signed), y)[1])
+        self.bias = self.function.bias
 
     def __repr__(self) -> str:
-        m, n = self._part.bank_shape
+        m, n = self.function.part.bank_shape
         return f"Predictor({len(self.kernels)} of {m} {self._noun}s, {len(self.support)} of {n} samples)"
 
     def decision_values(self, X_new: ArrayLike | Cross) -> Array:
         """Return f at new points, (n_new,) or (n_new, c), or raise `KernelError` where they do not fit the bank."""
-        cross = self._part.cross(X_new.new if isinstance(X_new, Cross) else in_order(X_new, self))
-        return np.asarray(cross.apply(self._weights, self._signed) + self.bias)
+        return self.function(X_new.new if isinstance(X_new, Cross) else in_order(X_new, self))
 
     def predict(self, X_new: ArrayLike | Cross) -> Array:
         """Return what the problem's targets would be at new points, (n_new,): classes, or values for regression."""

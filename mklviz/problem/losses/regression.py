@@ -46,17 +46,9 @@ class Squared(Loss):
         side = np.where(self.sample_weight > 0.0, np.inf, 0.0)
         return -side, side
 
-    @property
-    def bounded(self) -> bool:
-        """No."""
-        return False
-
     def value(self, decisions: Array, y: Array) -> float:
         """Return C/2 sum_i (y_i - decisions_i)^2."""
-        residuals = y - decisions
-        if self.sample_weight is not None:
-            return 0.5 * self.total(residuals**2)
-        return 0.5 * self.C * float(residuals @ residuals)
+        return 0.5 * self.total((y - decisions) ** 2)
 
     def best_bias(self, scores: Array, y: Array) -> float:
         """Return the mean residual."""
@@ -69,9 +61,7 @@ class Squared(Loss):
 
     def dual_value(self, dual: Array, y: Array) -> float:
         """Return y'beta - ||beta||^2 / (2C)."""
-        if self.sample_weight is not None:
-            return float(y @ dual) - 0.5 * float(dual @ self.shares(dual))
-        return float(y @ dual) - 0.5 * float(dual @ dual) / self.C
+        return float(y @ dual) - 0.5 * float(dual @ self.shares(dual))
 
 
 # Epsilon-insensitive loss, C sum_i [|y_i - f_i - b| - epsilon]_+, with dual variables -C <= beta <= C, 1'beta = 0 and

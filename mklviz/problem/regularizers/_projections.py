@@ -39,26 +39,36 @@ def onto_lp_ball(weights: Array, p: float) -> Array:
 
 
 def _log_weights(log_x: Array, p: float) -> Array:
-    """Return log d where the multiplier is right: Newton's method on log ||d||_p, inside a shrinking interval."""
+    """Return log d where the multiplier is right."""
     top, log_m = float(log_x.max()), float(np.log(len(log_x)))
     # at the upper end every d_k is at most m^(-1/p); the lower end makes no difference to d in double precision
     low, high = top - 50.0 - 2.0 * log_m, top + (1.0 - 1.0 / p) * log_m
     if p < 2.0:
         low -= 50.0
-    log_c = 0.5 * (max(low, high - 10.0) + high)
+    return _between(log_x, p, (0.0, 0.0, 1.0), low, high, 0.5 * (max(low, high - 10.0) + high))
+
+
+def _between(
+    log_x: Array, p: float, condition: tuple[float, float, float], low: float, high: float, log_c: float
+) -> Array:
+    """Return log d at the log c from `low` to `high` where ``a (log c - e) = b log ||d||_p``, from a guess of it.
+
+    `condition`: a, e and b, such that the left side less the right one increases: Newton's method in an interval.
+    """
+    a, e, b = condition
     log_d = log_x - np.logaddexp(0.0, log_c)
     for _ in range(200):
         log_d, share = solve_each(log_x, log_c, p, log_d)
         powers = np.exp(p * (log_d - log_d.max()))
-        excess = log_d.max() + np.log(powers.sum()) / p
-        low, high = (log_c, high) if excess > 0.0 else (low, log_c)
-        slope = -float((powers * share / (1.0 + share * (p - 2.0))).sum() / powers.sum())
-        wanted = log_c - excess / slope if slope < 0.0 else np.inf
-        if not low < wanted < high:
-            wanted = 0.5 * (low + high)
-        if abs(excess) <= 1e-15 or wanted == log_c or high - low <= 1e-15 * max(1.0, abs(high)):
+        excess = a * (log_c - e) - b * _log_norm(log_d, p)
+        slope = a + b * float((powers * share / (1.0 + share * (p - 2.0))).sum() / powers.sum())
+        low, high = (low, log_c) if excess > 0.0 else (log_c, high)
+        ahead = log_c - excess / slope if slope > 0.0 else np.inf
+        ahead = ahead if low < ahead < high else 0.5 * (low + high)
+        narrow = high - low <= 1e-15 * max(1.0, abs(high))
+        if abs(excess) <= 1e-15 * max(1.0, a * abs(log_c)) or ahead == log_c or narrow:
             break
-        log_c = wanted
+        log_c = ahead
     return log_d
 
 
@@ -115,32 +125,18 @@ def _threshold(x: Array, sigma: float) -> float:
 
 
 def _log_proximal(log_x: Array, p: float, log_sigma: float) -> Array:
-    """Return log d where ``log c = log sigma + (2 - p) log ||d||_p``: Newton's method in an interval.
+    """Return log d where ``log c = log sigma + (2 - p) log ||d||_p``.
 
     The left minus the right side increases with log c, with slope 1/(p-1) at least, or 1 for p <= 2.
     """
-
-    def wanted(log_norm: float) -> float:
-        return log_sigma + (2.0 - p) * log_norm
-
     log_size = _log_norm(log_x, p)
-    log_d, share = solve_each(log_x, wanted(log_size), p, log_x - np.logaddexp(0.0, wanted(log_size)))
+    first = log_sigma + (2.0 - p) * log_size
     # ||x||_p / (1 + sigma) <= ||d||_p for p >= 2; for p < 2 the price at ||x||_p is too high, so ||d||_p too small
-    least = log_size - np.logaddexp(0.0, log_sigma) if p >= 2.0 else _log_norm(log_d, p)
-    low, high = sorted((wanted(log_size), wanted(float(least))))
-    log_c = wanted(log_size)
-    for _ in range(200):
-        log_d, share = solve_each(log_x, log_c, p, log_d)
-        powers = np.exp(p * (log_d - log_d.max()))
-        excess = log_c - wanted(_log_norm(log_d, p))
-        low, high = (low, log_c) if excess > 0.0 else (log_c, high)
-        slope = 1.0 + (2.0 - p) * float((powers * share / (1.0 + share * (p - 2.0))).sum() / powers.sum())
-        ahead = log_c - excess / slope
-        ahead = ahead if low < ahead < high else 0.5 * (low + high)
-        if abs(excess) <= 1e-15 * max(1.0, abs(log_c)) or ahead == log_c:
-            break
-        log_c = ahead
-    return log_d
+    least = log_size - np.logaddexp(0.0, log_sigma)
+    if p < 2.0:
+        least = _log_norm(solve_each(log_x, first, p, log_x - np.logaddexp(0.0, first))[0], p)
+    low, high = sorted((first, log_sigma + (2.0 - p) * float(least)))
+    return _between(log_x, p, (1.0, log_sigma, 2.0 - p), low, high, first)
 
 
 def _log_norm(log_d: Array, p: float) -> float:

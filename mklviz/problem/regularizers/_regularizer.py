@@ -53,6 +53,8 @@ class Regularizer(ABC):
         Whether it is the constraint that the weights sum to one, and nothing else.
     linear : bool
         Whether r(d) = price 1'd, with a `price`.
+    determined : bool
+        Whether s at the optimum determines the weights, by `weights_from`.
     sparse : bool
         Whether it is made to leave kernels without any weight, whatever its parameters.
     """
@@ -70,12 +72,8 @@ class Regularizer(ABC):
     unbounded: ClassVar[bool] = False
     on_simplex: ClassVar[bool] = False
     linear: ClassVar[bool] = False
+    determined: ClassVar[bool] = True
     sparse: ClassVar[bool] = False
-
-    @property
-    def determined(self) -> bool:
-        """Whether s at the optimum determines the weights, by `weights_from`."""
-        return True
 
     def check(self, m: int) -> None:
         """Raise `ProblemError` if this regularizer cannot be used with m kernels."""
@@ -186,21 +184,28 @@ class Constraint(Regularizer):
 
 
 class OnSimplex(Regularizer):
-    """A regularizer of weights d >= 0 that sum to one."""
+    """A regularizer of weights d >= 0 that sum to one.
+
+    `floor`: the least weight that a projection gives, as a share of 1/m, where the slope of r has no bound at zero.
+    """
+
+    floor: ClassVar[float] = 0.0
 
     def holds(self, weights: Array) -> bool:
         """Return whether weights lie on the simplex, up to rounding."""
         return bool(weights.min() >= -1e-12 and abs(weights.sum() - 1.0) <= 1e-9)
 
     def project(self, weights: Array) -> Array:
-        """Return the Euclidean projection: subtract one threshold, clip at zero (by sorting)."""
-        return onto_simplex(weights)
+        """Return the nearest point of the simplex with no weight below the least."""
+        least, rest = self.floor / len(weights), 1.0 - self.floor
+        return least + rest * onto_simplex((weights - least) / rest)
 
     def kkt_residual(self, weights: Array, gradient: Array) -> float:
         """Return (largest slope with weight - smallest slope) / steepest slope of J: all must be equal, none less."""
         size = float(np.abs(gradient).max())
         slopes = gradient + self.gradient(weights)
-        return 0.0 if size == 0.0 else float(slopes[weights > 0].max() - slopes.min()) / size
+        held = weights > 2.0 * self.floor / len(weights)
+        return float(slopes[held].max() - slopes.min()) / size if size > 0.0 and held.any() else 0.0
 
 
 class Penalty(Regularizer):
@@ -275,11 +280,7 @@ class CustomRegularizer(Penalty):
     label: ClassVar[str] = "regularizer of your own"
     closed_form: ClassVar[bool] = False
     proximal: ClassVar[bool] = False
-
-    @property
-    def determined(self) -> bool:
-        """False: a regularizer of your own comes without this formula."""
-        return False
+    determined: ClassVar[bool] = False
 
     def dual_scale(self, quad: Array) -> float:
         """Return the largest tau in (0, 1] for which the conjugate is finite, by bisection."""

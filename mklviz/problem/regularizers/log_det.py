@@ -11,6 +11,7 @@ Reference: Jain, Vishwanathan, Varma, SPG-GMKL (KDD 2012), section 3.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NoReturn, TypeVar
@@ -61,6 +62,7 @@ class LogDet(Penalty):
     closed_form: ClassVar[bool] = False
     proximal: ClassVar[bool] = False
     conjugated: ClassVar[bool] = False
+    determined: ClassVar[bool] = False
     sigma: float = 1.0
     eps: float = 1e-3
     price: float = 1.0
@@ -70,11 +72,6 @@ class LogDet(Penalty):
         positive_number(self.eps, "eps")
         if not (is_number(self.price) and self.price >= 0):
             raise ProblemError(f"price must be a number that is not negative, but {self.price!r} was given.")
-
-    @property
-    def determined(self) -> bool:
-        """False: s alone does not say what the weights are."""
-        return False
 
     def for_bank(self, bank: Bank) -> LogDet:
         """Return a copy that knows the kernels of `bank`, or raise `ProblemError` without matrix or minimum."""
@@ -126,21 +123,11 @@ class _Determinant:
         self._slopes: dict[bytes, Array] = {}
 
     def logarithm(self, weights: Array) -> float:
-        key = weights.tobytes()
-        value = self._logarithms.get(key)
-        if value is None:
-            value = 2.0 * float(np.log(np.diag(self._factor(weights))).sum())
-            _remember(self._logarithms, key, value)
-        return value
+        return _remembered(self._logarithms, weights, lambda d: 2.0 * float(np.log(np.diag(self._factor(d))).sum()))
 
     def slopes(self, weights: Array) -> Array:
         """Return ``-1/2 tr((K_d + eps I)^-1 dK_d/dd_k)``, (m,)."""
-        key = weights.tobytes()
-        value = self._slopes.get(key)
-        if value is None:
-            value = self._bank.slopes(weights, _inverse_root(self._factor(weights)))
-            _remember(self._slopes, key, value)
-        return value
+        return _remembered(self._slopes, weights, lambda d: self._bank.slopes(d, _inverse_root(self._factor(d))))
 
     def _factor(self, weights: Array) -> Array:
         matrix = self._bank.combine(weights)
@@ -148,11 +135,16 @@ class _Determinant:
         return _factorized(matrix, self._eps)
 
 
-def _remember(known: dict[bytes, T], key: bytes, value: T) -> None:
+def _remembered(known: dict[bytes, T], weights: Array, compute: Callable[[Array], T]) -> T:
     """Keep what is known at the last few points; solvers of a race share it, and each may forget for all."""
-    if len(known) >= _KEPT:
-        known.clear()
-    known[key] = value
+    key = weights.tobytes()
+    value = known.get(key)
+    if value is None:
+        value = compute(weights)
+        if len(known) >= _KEPT:
+            known.clear()
+        known[key] = value
+    return value
 
 
 def _grows(bank: Bank, weights: Array) -> bool:

@@ -137,7 +137,7 @@ class LpPenalty(Penalty):
         positive_number(self.sigma, "sigma")
 
     @property
-    def determined(self) -> bool:
+    def determined(self) -> bool:  # type: ignore[override]
         """Whether p > 1; for p = 1 all kernels of largest s may share the weight as they like."""
         return self.p > 1.0
 

@@ -30,12 +30,8 @@ class LinearPenalty(Penalty):
     """Weights d >= 0 that cost `price` each."""
 
     linear: ClassVar[bool] = True
+    determined: ClassVar[bool] = False
     sparse: ClassVar[bool] = True
-
-    @property
-    def determined(self) -> bool:
-        """False: s says which kernels may have weight, not how much."""
-        return False
 
     @property
     @abstractmethod

@@ -29,12 +29,8 @@ class Simplex(OnSimplex, Constraint):
     name_: ClassVar[str] = "simplex"
     label: ClassVar[str] = "simplex (ℓ₁)"
     on_simplex: ClassVar[bool] = True
+    determined: ClassVar[bool] = False  # all kernels of largest s may share the weight as they like
     sparse: ClassVar[bool] = True
-
-    @property
-    def determined(self) -> bool:
-        """False: all kernels of largest s may share the weight as they like."""
-        return False
 
     def value(self, weights: Array) -> float:
         """Return 0 on the simplex (up to rounding), infinity elsewhere."""
@@ -190,7 +186,6 @@ def _solved_squares(halves: Array, price: float, common: float) -> Array:
 special = Later("scipy.special")
 
 _STEEP = 100.0  # log x^2 / (2 lam) of a norm from which on the entropy adds less than rounding, e^-100 of the pull
-_FLOOR = 1e-5  # least weight, as a share of 1/m
 
 
 @dataclass(frozen=True)
@@ -210,6 +205,7 @@ class Entropy(OnSimplex):
 
     name_: ClassVar[str] = "entropy"
     label: ClassVar[str] = "entropy"
+    floor: ClassVar[float] = 1e-5
     lam: float = 1.0
 
     def __post_init__(self) -> None:
@@ -225,13 +221,7 @@ class Entropy(OnSimplex):
 
     def gradient(self, weights: Array) -> Array:
         """Return lam (1 + log d)."""
-        return np.asarray(self.lam * (1.0 + np.log(np.maximum(weights, _FLOOR / len(weights)))))
-
-    def project(self, weights: Array) -> Array:
-        """Return the nearest point of the simplex with no weight below the least."""
-        m = len(weights)
-        floor, rest = _FLOOR / m, 1.0 - _FLOOR
-        return floor + rest * onto_simplex((weights - floor) / rest)
+        return np.asarray(self.lam * (1.0 + np.log(np.maximum(weights, self.floor / len(weights)))))
 
     def prox(self, weights: Array, step: float) -> Array:
         """Return the weights with ``d_k + step lam log d_k - x_k`` equal for all k that sum to one.
@@ -296,26 +286,11 @@ class Entropy(OnSimplex):
         held = np.maximum(weights, 1e-300)
         return 0.5 * float((norms**2 / held).sum()) + self.value(weights)
 
-    def kkt_residual(self, weights: Array, gradient: Array) -> float:
-        """Return (largest slope with weight - smallest slope) / steepest slope of J: all must be equal."""
-        size = float(np.abs(gradient).max())
-        slopes = gradient + self.gradient(weights)
-        held = weights > 2.0 * _FLOOR / len(weights)
-        return float(slopes[held].max() - slopes.min()) / size if size > 0.0 and held.any() else 0.0
-
 
 def _solved_logs(log_halves: Array, common: float) -> Array:
     """Solve ``t - h exp(-2t) = common`` for t, for each h >= 0, given log h.
 
-    The left side is increasing and concave: from a point where it is too small Newton's method climbs without ever
-    overshooting. Such a point is ``common`` or, where h is large, the t at which ``h exp(-2t)`` alone is right.
+    With ``u = h exp(-2t)`` that is ``2u exp(2u) = 2h exp(-2 common)``. Where u is large, that sum for t cancels.
     """
-    alone = 0.5 * (log_halves - np.log(2.0 * max(abs(common), 1.0)))
-    logs = np.maximum(common, np.minimum(alone, 0.0))
-    for _ in range(100):
-        pull = np.exp(log_halves - 2.0 * logs)
-        step = (logs - pull - common) / (1.0 + 2.0 * pull)
-        logs = logs - step
-        if float(np.abs(step).max()) <= 1e-15 * max(1.0, float(np.abs(logs).max())):
-            break
-    return logs
+    u = 0.5 * np.real(special.wrightomega(log_halves + np.log(2.0) - 2.0 * common))
+    return np.where(u > 1.0, 0.5 * (log_halves - np.log(np.maximum(u, 1.0))), common + u)
