@@ -74,6 +74,11 @@ def label(key: str, trace: Trace) -> str:
     return trace.label if key == trace.solver or is_branch else key
 
 
+def best_of(traces: Iterable[Trace]) -> Trace:
+    """Return the run of least objective among those that have begun."""
+    return min((trace for trace in traces if len(trace)), key=lambda trace: trace.best.objective)
+
+
 # -- what a run had spent at given parts of its way down
 #
 # P_t <= P* + (1 - s) (P_0 - P*) for s = 90, 99 and 99.9 %, with P* the least objective of any run
