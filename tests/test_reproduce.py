@@ -295,7 +295,7 @@ def test_ctrl_c_while_variations_are_solved_loses_no_answer(tmp_path: Path, monk
         begun.append(run)
         if len(begun) > 1:
             raise KeyboardInterrupt
-        run._known = {member.key: MemberOutcome(member.key, "converged", svm_solves=9) for member in run.members}
+        run._outcomes = {member.key: MemberOutcome(member.key, "converged", svm_solves=9) for member in run.members}
 
     monkeypatch.setattr(answering, "follow", followed)
     doubted = replace(TINY, name="doubted", decided_by=MoreThan(2.0), variations={"another C": "C=7"})
