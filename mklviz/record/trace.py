@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, overload
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 CUT_OFF = "The recording ends here, while the run was still going."
 _HEAVIEST = 5  # kernels that a notebook names
-_HEADER = ("solver", "label", "options", "problem", "status", "reason", "recipe", "versions", "descends")  # saved
+_HEADER = ("solver", "label", "options", "problem", "recipe", "versions", "descends")  # saved
 CHOOSING = ("alignf", "easymkl", "smkl")  # solvers that do not descend, for files from before they stated it
 _COLUMNS = ("svm_solves", "seconds", "objective", "lower_bound", "gap", "iterate_gap", "step", "active")
 
@@ -394,10 +394,15 @@ class Trace(Sequence[Iterate]):
         copy.__setstate__(self.__getstate__())
         return copy
 
+    @property
+    def header(self) -> dict[str, Any]:
+        """What the trace says of itself in a file, beside its end and the names of its kernels."""
+        origin = None if self.origin is None else asdict(self.origin)
+        return {name: getattr(self, name) for name in _HEADER} | {"origin": origin}
+
     def without_steps(self) -> Trace:
         """Return what the trace says of itself, without any steps."""
-        header = self.solver, self.label, self.options, self.kernel_names, self.problem, self.recipe, self.versions
-        return Trace(*header, self.origin, self.descends)
+        return Trace(**{**self.header, "origin": self.origin}, kernel_names=self.kernel_names)
 
     def snapshot(self) -> Trace:
         """Return a copy that no longer grows; of a run that goes on, it says that the recording ends there."""
@@ -426,9 +431,8 @@ class Trace(Sequence[Iterate]):
                 self.save(file)
             return
         now = self._as_of_now()
-        header = {name: getattr(now, name) for name in _HEADER} | {"kernel_names": list(now.kernel_names)}
-        header["origin"] = None if now.origin is None else now.origin.to_dict()
-        write_run(path, header, now[:], now.seconds, now.split)
+        end = {"status": now.status, "reason": now.reason, "kernel_names": list(now.kernel_names)}
+        write_run(path, {**now.header, **end}, now[:], now.seconds, now.split)
 
     @classmethod
     def load(cls, path: str | Path | IO[bytes]) -> Trace:

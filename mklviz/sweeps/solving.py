@@ -51,7 +51,7 @@ def solve_member(member: Member, command: SweepCommand, begun: Watch, stepped: W
 
     `begun` is called with the trace before its first step, and `stepped` after each.
     """
-    machine = {"machine": this_machine().id, "calibration": this_machine().calibration}
+    machine = {"machine": this_machine().id}
     try:
         with one_blas_thread():
             prepared = _prepared(member.recipe, command)
@@ -59,11 +59,8 @@ def solve_member(member: Member, command: SweepCommand, begun: Watch, stepped: W
             begun(run.trace)
             _solve(run, command, stepped)
             _keep_end(member, run.trace)
-            return run.trace, {
-                **machine,
-                **_results(prepared, run.trace),
-                "fit_seconds": _fit_seconds(member.first, command),
-            }
+            fit = {"fit_seconds": _fit_seconds(member.first, command)}
+            return run.trace, {**machine, **_results(prepared, run.trace), **fit}
     except Interrupted:
         verdict = Verdict("stopped", "The sweep was stopped.")
     except (MklvizError, DataError, MemoryError, OSError) as error:

@@ -21,9 +21,9 @@ from mklviz.context import PARTS
 from mklviz.contract import Array
 from mklviz.errors import MklvizError
 from mklviz.quoting import message_of
-from mklviz.record.archive import Arrays, Step, archive_in_memory, columns_of, opened_run, read_header
+from mklviz.record.archive import Arrays, Step, as_text, columns_of, opened_run, read_header, replacing
 from mklviz.record.run_facts import FINAL, Origin, Verdict
-from mklviz.record.store.folder import END, FRAME, HEAD, PACKED, read_json, write_durably
+from mklviz.record.store.folder import END, FRAME, HEAD, PACKED, bring_to_disk, read_json
 from mklviz.record.summary import result_at
 from mklviz.record.trace import CUT_OFF, Trace
 from mklviz.record.weights import FEW, SPARSE
@@ -75,7 +75,11 @@ def write_frame(folder: Path, trace: Trace, first: int, last: int) -> tuple[int,
     }
     head, columns = columns_of(header, iterates, seconds, split)
     weights = weights_as_columns([iterate.weights for iterate in iterates])
-    return length, write_durably(folder / frame_name(first), archive_in_memory(head, {**columns, **weights}))
+    with replacing(folder / frame_name(first)) as file:
+        np.savez(file, header=as_text(head), **columns, **weights)  # type: ignore[arg-type]  # none is called allow_pickle
+        size = file.tell()
+    bring_to_disk(folder)
+    return length, size
 
 
 def _split(trace: Trace, first: int, length: int) -> dict[str, Any]:
