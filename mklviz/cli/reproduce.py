@@ -12,9 +12,9 @@ from mklviz.errors import MklvizError
 from mklviz.numbers import counted
 from mklviz.record.store import Store
 from mklviz.reproduce import ClaimAnswer, PaperClaim, answer_stored, reproduce
+from mklviz.reproduce.answering import COLUMNS, NONE, contrary_text, measured_text, row_texts, splits_text
 from mklviz.reproduce.claims import all_claims, load_claim
 from mklviz.reproduce.recorded import answers_document
-from mklviz.reproduce.texts import COLUMNS, NONE, contrary_text, measured_text, row_texts, splits_text
 
 _INDENT = "  "
 
