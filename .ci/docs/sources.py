@@ -125,16 +125,14 @@ def led(text: str) -> str:
 
 def notebook_pages() -> dict[str, str]:
     """Return the text of each page by its name, with its Python and the marks of outputs."""
-    return {f"notebooks/{path.stem}": _notebook(path) for path in sorted(NOTEBOOKS.glob("*.ipynb"))}
-
-
-def _notebook(path: Path) -> str:
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    return "\n\n".join(_cell(cell["cell_type"], "".join(cell["source"])) for cell in cells) + "\n"
-
-
-def _cell(kind: str, source: str) -> str:
-    return f"```python\n{source}\n```\n{outputs.MARK}" if kind == "code" else source
+    made = {}
+    for path in sorted(NOTEBOOKS.glob("*.ipynb")):
+        parts = []
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            source = "".join(cell["source"])
+            parts.append(f"```python\n{source}\n```\n{outputs.MARK}" if cell["cell_type"] == "code" else source)
+        made[f"notebooks/{path.stem}"] = "\n\n".join(parts) + "\n"
+    return made
 
 
 # -- their order, as Sphinx asks for it at the end of the page they stand under

@@ -155,7 +155,9 @@ def columns_of(
     columns["svm_solves"] = np.array([iterate.svm_solves for iterate in iterates], dtype=np.int64)
     columns |= {"dual": np.array([iterate.dual for iterate in iterates]), "seconds": seconds}
     columns |= _certificates(iterates) | {_SPLIT[part]: spent for part, spent in split.items()}
-    return {"format": FORMAT, **header, "facts": [_facts_and_end(iterate) for iterate in iterates]}, columns
+    ends: list[dict[str, str]] = [{} if each.end is None else {_END: each.end.reason} for each in iterates]
+    facts = [iterate.facts.known() | end for iterate, end in zip(iterates, ends, strict=True)]
+    return {"format": FORMAT, **header, "facts": facts}, columns
 
 
 @contextmanager
@@ -193,11 +195,6 @@ def _header(stored: Mapping[str, Any]) -> dict[str, Any]:
     if header["status"] not in ("running", *FINAL):
         raise ValueError(f"no run ends as {header['status']!r:.40}")
     return header
-
-
-def _facts_and_end(iterate: Iterate) -> dict[str, float | str]:
-    """Return what a file says of a step: its facts and, of the last one, why the method ended."""
-    return iterate.facts.known() | ({_END: iterate.end.reason} if iterate.end is not None else {})
 
 
 def _facts(facts: Any) -> dict[str, float | str]:

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from mklviz.errors import MissingPackage
+from mklviz.numbers import counted
 from mklviz.quoting import cell
 from mklviz.record.run_facts import number
 from mklviz.record.trace import Trace
@@ -95,9 +96,7 @@ class Milestone(NamedTuple):
 
     def __str__(self) -> str:
         """Say it in words: "12 steps · 13 SVM solves · 0.07 s"."""
-        steps = f"{self.steps:,} step{'' if self.steps == 1 else 's'}"
-        solves = f"{self.svm_solves:,} SVM solve{'' if self.svm_solves == 1 else 's'}"
-        return f"{steps} · {solves} · {self.seconds:.2f} s"
+        return f"{counted(self.steps, 'step')} · {counted(self.svm_solves, 'SVM solve')} · {self.seconds:.2f} s"
 
 
 def milestones(trace: Trace, best: Reference) -> tuple[Milestone | None, ...]:

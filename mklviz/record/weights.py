@@ -41,7 +41,7 @@ class KeptIterate(Iterate):
         return self._kept()
 
     @weights.setter
-    def weights(self, value: Kept) -> None:
+    def weights(self, value: Any) -> None:
         object.__setattr__(self, "_kept", value)
 
     def __reduce__(self) -> tuple[type[Iterate], tuple[Any, ...]]:

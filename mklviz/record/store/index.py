@@ -57,16 +57,12 @@ def opened_index(path: Path) -> sqlite3.Connection:
     try:
         return _opened(path)
     except sqlite3.DatabaseError as error:
-        if isinstance(error, sqlite3.OperationalError) and not _is_damage(error):
+        of_content = any(words in str(error) for words in ("no such", "has no column", "malformed"))
+        if isinstance(error, sqlite3.OperationalError) and not of_content:  # but of locks or disks
             raise
         _log.warning("The index %s is damaged, and made anew from the runs: %s", path, error)
         remove_index(path)
         return _opened(path)
-
-
-def _is_damage(error: sqlite3.OperationalError) -> bool:
-    """Return whether an error tells of content rather than of locks and disks."""
-    return "no such" in str(error) or "has no column" in str(error) or "malformed" in str(error)
 
 
 def _opened(path: Path) -> sqlite3.Connection:
