@@ -10,7 +10,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
+from statistics import fmean
 from typing import Any, TextIO
 
 from mklviz.engine.solving import hand_over
@@ -102,6 +104,7 @@ class SweepRun:
         self.sweep, self.store, self.retry = sweep, store, retry
         self.engine: Engine = Processes(workers) if engine is None else engine
         self.error: BaseException | None = None
+        self._whose: Asker = EVERYBODY if store is None else store.owner
         self._sweeps: dict[str, str] = {}  # the key of the first sweep that has a member
         every: dict[str, Member] = {}
         for each in (sweep, *beside):
@@ -208,10 +211,6 @@ class SweepRun:
     def _head(self, member: Member) -> RunHead:
         return head_of(member, self._sweeps[member.key], self._whose)
 
-    @property
-    def _whose(self) -> Asker:
-        return EVERYBODY if self.store is None else self.store.owner
-
     def _claim_key(self, member: Member) -> str:
         return owned_key(member.path, self._whose.name)
 
@@ -257,12 +256,11 @@ class SweepRun:
 
     def _seconds_left(self) -> float:
         """Guess what is left, by what the solvers have taken so far."""
-        took = [seconds for each in self._took.values() for seconds in each]
         left = [member for member in self.members if member.key not in self._outcomes]
-        if not left or not took:
+        if not left or not self._took:
             return math.nan if left else 0.0
-        usual = sum(took) / len(took)
-        means = {solver: sum(each) / len(each) for solver, each in self._took.items()}
+        usual = fmean(chain(*self._took.values()))
+        means = {solver: fmean(each) for solver, each in self._took.items()}
         return sum(means.get(member.solver, usual) for member in left) / max(1, self.engine.workers)
 
 
