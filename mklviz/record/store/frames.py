@@ -17,7 +17,6 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from mklviz.context import PARTS
 from mklviz.contract import Array
 from mklviz.errors import MklvizError
 from mklviz.quoting import message_of
@@ -60,8 +59,8 @@ def write_frame(folder: Path, trace: Trace, first: int, last: int) -> tuple[int,
     step = trace[first]
     length = min(last, first + max(1, MOST_BYTES // (step.weights.nbytes + 2 * step.dual.nbytes + 1)))
     iterates = trace[first:length]
-    seconds = np.array([trace.seconds_at(index) for index in range(first, length)])
-    split = _split(trace, first, length)
+    seconds = trace.seconds[first:length]
+    split = {part: spent[first:length] for part, spent in trace.split.items()}
     in_full = len(trace.kernel_names) <= FEW
     header = {
         **dict.fromkeys(("solver", "label", "problem", "reason", "recipe"), ""),
@@ -80,12 +79,6 @@ def write_frame(folder: Path, trace: Trace, first: int, last: int) -> tuple[int,
         size = file.tell()
     bring_to_disk(folder)
     return length, size
-
-
-def _split(trace: Trace, first: int, length: int) -> dict[str, Any]:
-    """Return the seconds by part of some steps; nothing where they were not measured."""
-    spent = [trace.split_at(index) for index in range(first, length)]
-    return {part: np.array([each[part] for each in spent]) for part in PARTS} if all(spent) else {}
 
 
 def read_frames(folder: Path, begin: int) -> Iterator[tuple[int, Step]]:
