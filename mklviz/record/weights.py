@@ -33,15 +33,15 @@ class KeptIterate(Iterate):
     """An iterate that fetches its weights from where they are kept at each access."""
 
     __slots__ = ("_kept",)
-    _kept: Kept
+    _kept: Kept | Array
 
     @property
     def weights(self) -> Array:
         """Kernel weights d, (m,)."""
-        return self._kept()
+        return self._kept() if callable(self._kept) else self._kept
 
     @weights.setter
-    def weights(self, value: Any) -> None:
+    def weights(self, value: Kept | Array) -> None:
         object.__setattr__(self, "_kept", value)
 
     def __reduce__(self) -> tuple[type[Iterate], tuple[Any, ...]]:
