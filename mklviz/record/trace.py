@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from copy import copy
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, overload
 
@@ -259,8 +260,7 @@ class Trace(Sequence[Iterate]):
     @property
     def best_start(self) -> Iterate:
         """What a warm start begins from: `best`, with `best_dual` as its certificate."""
-        values = {field.name: getattr(self.best, field.name) for field in fields(Iterate)}
-        return Iterate(**{**values, "certificate": self.best_dual})
+        return replace(self.best, certificate=self.best_dual)
 
     @property
     def last_seconds(self) -> float:
@@ -379,7 +379,7 @@ class Trace(Sequence[Iterate]):
         """Return one row per step: the columns above and the numeric facts."""
         import pandas as pd
 
-        now = self._as_of_now()
+        now = copy(self)  # which no longer grows, so that all its columns have one length
         columns: dict[str, Any] = {"iteration": now.first_step + np.arange(len(now))}
         columns.update({name: getattr(now, name) for name in _COLUMNS})
         columns.update({f"{part}_seconds": seconds for part, seconds in now.split.items()})
@@ -387,12 +387,6 @@ class Trace(Sequence[Iterate]):
         numeric = {key for facts in known for key, value in facts.items() if not isinstance(value, str)}
         columns.update({key: _column(known, key) for key in sorted(numeric - set(columns))})
         return pd.DataFrame(columns)
-
-    def _as_of_now(self) -> Trace:
-        """Return a copy that no longer grows, so that all its columns have one length."""
-        copy = Trace.__new__(Trace)
-        copy.__setstate__(self.__getstate__())
-        return copy
 
     @property
     def header(self) -> dict[str, Any]:
@@ -406,7 +400,7 @@ class Trace(Sequence[Iterate]):
 
     def snapshot(self) -> Trace:
         """Return a copy that no longer grows; of a run that goes on, it says that the recording ends there."""
-        now = self._as_of_now()
+        now = copy(self)
         if now.status not in FINAL:
             now.finish(Verdict("stopped", CUT_OFF))
         return now
@@ -430,7 +424,7 @@ class Trace(Sequence[Iterate]):
             with replacing(path) as file:
                 self.save(file)
             return
-        now = self._as_of_now()
+        now = copy(self)
         end = {"status": now.status, "reason": now.reason, "kernel_names": list(now.kernel_names)}
         write_run(path, {**now.header, **end}, now[:], now.seconds, now.split)
 
