@@ -67,7 +67,7 @@ def point_of(
 # A d + a, and B x + b is at a place x.
 
 
-class _Map(ABC):
+class _AnyMap(ABC):
     """A part of the space of kernel weights; `seen` is what it shows, `shade` what its shade is, in sentences."""
 
     shade: ClassVar[str]
@@ -90,7 +90,7 @@ class _Map(ABC):
 
 
 @dataclass(frozen=True)
-class Plane(_Map):
+class Plane(_AnyMap):
     """The plane of two directions, between `low` and `high`."""
 
     origin: Array  # (m,)
@@ -147,7 +147,7 @@ class Plane(_Map):
 
 
 @dataclass(frozen=True)
-class Slice(_Map):
+class Slice(_AnyMap):
     """All ways in which two or three kernels can share a weight, the others' being fixed."""
 
     kernels: tuple[int, ...]
