@@ -155,7 +155,7 @@ def columns_of(
     columns["svm_solves"] = np.array([iterate.svm_solves for iterate in iterates], dtype=np.int64)
     columns |= {"dual": np.array([iterate.dual for iterate in iterates]), "seconds": seconds}
     columns |= _certificates(iterates) | {_SPLIT[part]: spent for part, spent in split.items()}
-    ends: list[dict[str, str]] = [{} if each.end is None else {_END: each.end.reason} for each in iterates]
+    ends: list[dict[str, float | str]] = [{} if each.end is None else {_END: each.end.reason} for each in iterates]
     facts = [iterate.facts.known() | end for iterate, end in zip(iterates, ends, strict=True)]
     return {"format": FORMAT, **header, "facts": facts}, columns
 

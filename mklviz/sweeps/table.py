@@ -158,7 +158,7 @@ def summary_rows(table: SweepTable) -> list[tuple[str, ...]]:
         named = [value if isinstance(value, str) else f"{value:g}" for value in settings]
         spent = [_spread(ran[cost], bound) for cost in costs.values()]
         cells = [_spread(ran["score"]), _spread(ran["kernels"])]
-        rows.append((data, solver, *named, f"{solved.sum():,} of {len(part):,}", *spent, *cells))
+        rows.append((str(data), str(solver), *named, f"{solved.sum():,} of {len(part):,}", *spent, *cells))
     return rows
 
 
