@@ -418,7 +418,7 @@ def test_every_test_says_what_it_expects() -> None:
 BUDGET = {  # lines and files (.py, .js, .css, .sh)
     ".ci": (1700, 15),
     "apps": (8, 2),
-    "benchmark_mkl": (281, 6),
+    "benchmark_mkl": (282, 6),
     "datasets": (6131, 42),
     "mklviz": (1563, 16),
     "mklviz/analysis": (2072, 11),

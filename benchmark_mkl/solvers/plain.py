@@ -86,7 +86,8 @@ def _minimum(cuts: Any) -> tuple[float, Any]:
     bounds = [(0.0, None)] * m + [(None, None)]
     total = np.append(np.ones(m), 0.0)[None]
     solution = linprog(cost, upper, np.zeros(J), total, [1.0], bounds, method="highs")
-    return float(solution.fun), solution.x[:m]
+    d = np.maximum(solution.x[:m], 0.0)
+    return float(solution.fun), d / d.sum()
 
 
 def _projection(d0: Any, cuts: Any, level: float) -> Any:
