@@ -13,7 +13,6 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from mklviz.recipe import Recipe
-from mklviz.recipe.prepared import Prepared
 from mklviz.record import Trace
 from mklviz.record.bundle import FOLDER, write_recording
 from mklviz.reproduce.recorded import claim_races
@@ -24,11 +23,12 @@ def main(names: Sequence[str]) -> None:
     """Write the recordings of these scenarios, or of all that have one; or, if asked, those of the claims."""
     if [*names] == ["claims"]:
         for shown in claim_races():
-            _, traces = raced(shown.recipe)
-            write(shown.name, traces, {})
-    else:
-        for name in names or sorted(path.stem for path in FOLDER.glob("*.zip")):
-            write(name, *recorded(name))
+            write(shown.name, raced(shown.recipe).traces, {})
+        return
+    for name in names or sorted(path.stem for path in FOLDER.glob("*.zip")):
+        scenario = load_scenario(name)
+        outcome, question = raced(scenario.recipe), scenario.question
+        write(name, outcome.traces, {} if question is None else question.answer(outcome).evidence)
 
 
 def write(name: str, traces: Mapping[str, Trace], evidence: Evidence) -> None:
@@ -39,22 +39,14 @@ def write(name: str, traces: Mapping[str, Trace], evidence: Evidence) -> None:
     print(f"{path}: {path.stat().st_size:,} bytes", flush=True)
 
 
-def recorded(name: str) -> tuple[Mapping[str, Trace], Evidence]:
-    """Run a scenario's race and return its traces, and what its answer is drawn from."""
-    scenario = load_scenario(name)
-    prepared, traces = raced(scenario.recipe)
-    question = scenario.question
-    return traces, {} if question is None else question.answer(Outcome(prepared, traces)).evidence
-
-
-def raced(recipe: Recipe) -> tuple[Prepared, Mapping[str, Trace]]:
+def raced(recipe: Recipe) -> Outcome:
     """Run a race, and return its problem and its traces."""
     prepared = recipe.prepare()
     race = recipe.race(prepared)
     for run in race.runs.values():  # one after the other: their clocks are not to disturb each other
         while run.advance():
             pass
-    return prepared, race.traces
+    return Outcome(prepared, race.traces)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,14 @@
 """Look whether the sources are ready to be released, and build what is released.
 
     python .ci/release.py 0.2.0
+    python .ci/release.py https://HOST/OWNER/REPOSITORY v0.2.0
 
-Checks the version in all its places, the changelog, the tags and that nothing is uncommitted; then builds archive and
-wheel into dist/, and lets twine look at them where it is installed. It uploads nothing and tags nothing.
+The first checks the version in all its places, the changelog, the tags and that nothing is uncommitted; then it builds
+archive and wheel into dist/, and lets twine look at them where it is installed. It uploads nothing and tags nothing.
+
+The second writes where the sources are into what an index shows, just before archive and wheel are built: the sources
+themselves name no owner. The release asks its host who that is: pyproject.toml gets `[project.urls]`, and links of the
+README that lead to files of the repository lead there from everywhere.
 """
 
 from __future__ import annotations
@@ -17,6 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 VERSION = re.compile(r"\d+\.\d+\.\d+")
+LINK = re.compile(r"(!?)(\[(?:[^\[\]]|\[[^\]]*\])*\])\((?![a-z]+:|#)([^)]+)\)")
 PLACES = {  # of the version, each with the line that states it
     "pyproject.toml": r'^version = "(.*)"$',
     "mklviz/_version.py": r'^__version__ = "(.*)"$',
@@ -34,7 +40,12 @@ Then give pyproject.toml and mklviz/_version.py the next version."""
 
 
 def main(words: list[str], root: Path = ROOT) -> int:
-    """Say everything that is wrong, or build; return how many things are wrong."""
+    """Say everything that is wrong, or build; return how many things are wrong. Or write addresses."""
+    if len(words) == 2 and words[0].startswith("https://"):
+        for name, written in (("pyproject.toml", with_urls), ("README.md", with_addresses)):
+            text = (root / name).read_text(encoding="utf-8")
+            (root / name).write_text(written(text, words[0].rstrip("/"), words[1]), encoding="utf-8")
+        return 0
     if len(words) != 1 or not VERSION.fullmatch(words[0]):
         print("Say which version is released, such as: python .ci/release.py 0.2.0")
         return 2
@@ -110,6 +121,28 @@ def _git(root: Path, *words: str) -> str:
 
 def _numbers(version: str) -> tuple[int, ...]:
     return tuple(map(int, version.split(".")))
+
+
+def with_urls(project: str, repository: str, tag: str) -> str:
+    """Return the text of pyproject.toml with `[project.urls]` of a tag, before the table of its scripts."""
+    urls = {
+        "Repository": repository,
+        "Documentation": f"{repository}/blob/{tag}/apps/docs/index.md",
+        "Changelog": f"{repository}/blob/{tag}/CHANGELOG.md",
+        "Issues": f"{repository}/issues",
+    }
+    table = "".join(f'{name} = "{address}"\n' for name, address in urls.items())
+    return project.replace("[project.scripts]\n", f"[project.urls]\n{table}\n[project.scripts]\n", 1)
+
+
+def with_addresses(readme: str, repository: str, tag: str) -> str:
+    """Return a README whose links to files, pictures among them, lead into the repository at a tag."""
+
+    def led(link: re.Match[str]) -> str:
+        kind = "raw" if link[1] else "blob"
+        return f"{link[1]}{link[2]}({repository}/{kind}/{tag}/{link[3]})"
+
+    return LINK.sub(led, readme)
 
 
 if __name__ == "__main__":

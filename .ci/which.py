@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from mklviz.datasets import load_dataset
 from mklviz.engine import available_solvers, kind_of, recommend, solve, solver_classes
@@ -160,31 +161,25 @@ def measure(kinds: Sequence[str], gap: float = 1e-2, rounds: int = 3, splits: in
 
 def behind(rows: Iterable[Row]) -> str:
     """Return in a sentence how much longer than the fastest solver the recommended one takes, over all problems."""
-    cells: dict[str, list[Row]] = {}
-    for row in rows:
-        cells.setdefault(f"{row['problem']}, {row['kind']}", []).append(row)
-    ratios = {cell: 1.0 / min(row["times"] for row in some if row["reached"]) for cell, some in cells.items()}
-    middle, most = np.quantile(list(ratios.values()), (0.5, 0.9))
-    worst = max(ratios, key=ratios.__getitem__)
+    table = pd.DataFrame(rows)
+    ratios = 1.0 / table[table["reached"]].groupby(["problem", "kind"], sort=False)["times"].min()
+    middle, most = ratios.quantile([0.5, 0.9])
     return (
         f"On {len(ratios)} problems the solver recommended took {middle:.2f} times as long as the fastest in the"
-        f" median, {most:.2f} times at most in nine of ten, and {ratios[worst]:.2f} times at most ({worst})."
+        f" median, {most:.2f} times at most in nine of ten, and {ratios.max():.2f} times at most"
+        f" ({', '.join(ratios.idxmax())})."
     )
 
 
 def ranges(rows: Iterable[Row]) -> Iterator[str]:
     """Yield a line for each kind: what every solver took at least and at most, as multiples of the recommended one."""
-    rows_by_solver: dict[str, dict[str, list[Row]]] = {}
-    for row in rows:
-        rows_by_solver.setdefault(row["kind"], {}).setdefault(row["solver"], []).append(row)
-    for kind, solvers in rows_by_solver.items():
-        summary = ", ".join(f"{solver} {_range(some)}" for solver, some in solvers.items())
-        yield f"{kind}: {summary}"
+    for kind, solvers in pd.DataFrame(rows).groupby("kind", sort=False):
+        yield f"{kind}: {', '.join(f'{name} {_range(some)}' for name, some in solvers.groupby('solver', sort=False))}"
 
 
-def _range(rows: Sequence[Row]) -> str:
-    times = [row["times"] for row in rows]
-    return f"{min(times):.2g}-{max(times):.2g}{'' if all(row['reached'] for row in rows) else ' and more'}"
+def _range(rows: pd.DataFrame) -> str:
+    times = rows["times"]
+    return f"{times.min():.2g}-{times.max():.2g}{'' if rows['reached'].all() else ' and more'}"
 
 
 def _compare(kind: str, label: str, problem: Problem, gap: float, rounds: int) -> Iterator[Row]:

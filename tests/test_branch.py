@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 
@@ -132,15 +133,15 @@ ORIGIN = Origin("SILP", 6, 7, 0.5, {"svm": 0.5})
     [
         *(5, [], {}, {"label": "SILP"}),
         *(
-            {**ORIGIN.to_dict(), name: value}
+            {**asdict(ORIGIN), name: value}
             for name, value in [("label", 1), ("step", -1), ("step", 1.5), ("step", True)]
         ),
-        *({**ORIGIN.to_dict(), "seconds": value} for value in (-1.0, float("nan"), float("inf"), "1")),
-        *({**ORIGIN.to_dict(), "split": value} for value in (None, [1.0], {"svm": "x"}, {"svm": -1.0})),
+        *({**asdict(ORIGIN), "seconds": value} for value in (-1.0, float("nan"), float("inf"), "1")),
+        *({**asdict(ORIGIN), "split": value} for value in (None, [1.0], {"svm": "x"}, {"svm": -1.0})),
     ],
 )
 def test_a_file_that_says_nonsense_of_its_origin_is_not_read(wrong: object) -> None:
-    assert Origin.read(json.loads(json.dumps(ORIGIN.to_dict()))) == ORIGIN
+    assert Origin.read(json.loads(json.dumps(asdict(ORIGIN)))) == ORIGIN
     with pytest.raises(ValueError, match="it"):
         Origin.read(wrong)
 

@@ -130,7 +130,7 @@ def test_a_plane_of_all_paths_explains_what_the_largest_singular_values_do() -> 
     plane = principal_plane(weights, origin, Simplex().project)
     sizes = np.linalg.svd(weights - origin, compute_uv=False)
     assert plane.explained == pytest.approx((sizes[:2] ** 2).sum() / (sizes**2).sum())
-    assert plane.axes @ plane.axes.T == pytest.approx(np.eye(2), abs=1e-12)
+    assert plane.directions @ plane.directions.T == pytest.approx(np.eye(2), abs=1e-12)
     places = np.array([plane.position(w) for w in weights])
     assert ((places[:, 0] ** 2).sum(), (places[:, 1] ** 2).sum()) == pytest.approx(tuple(sizes[:2] ** 2))
     assert ((places >= plane.low) & (places <= plane.high)).all()
@@ -139,8 +139,8 @@ def test_a_plane_of_all_paths_explains_what_the_largest_singular_values_do() -> 
 def test_a_plane_laid_anew_is_turned_to_look_as_before() -> None:
     weights = np.random.default_rng(2).dirichlet(np.ones(6), size=40)
     before = principal_plane(weights[:38], weights[0], Simplex().project)
-    after = principal_plane(weights, weights[0], Simplex().project, before.axes)
-    agreement = before.axes @ after.axes.T
+    after = principal_plane(weights, weights[0], Simplex().project, before.directions)
+    agreement = before.directions @ after.directions.T
     assert agreement[0, 0] > 0.9
     assert agreement[1, 1] > 0.9
 
@@ -154,8 +154,8 @@ def test_a_slice_shares_what_its_kernels_have_and_leaves_the_others_alone() -> N
         assert there.min() >= 0.0
         assert there[2] == pytest.approx(0.3)
         assert cut.position(there) == pytest.approx(cut.drawn_at(key))
-    assert cut.shares(weights) @ cut.corners == pytest.approx(weights)
-    assert slice_through(np.array([0.0, 0.0, 1.0]), (0, 1)).corners.tolist() == [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    assert cut.shares(weights) @ cut.vertices == pytest.approx(weights)
+    assert slice_through(np.array([0.0, 0.0, 1.0]), (0, 1)).vertices.tolist() == [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
 
 
 MAPS = {

@@ -146,7 +146,7 @@ def test_two_or_three_of_many_kernels_can_be_picked_for_an_exact_slice() -> None
     tab.tick(2.0)
     map_ = tab.map.survey.map
     assert isinstance(map_, Slice)
-    assert map_.shares(best.weights) @ map_.corners == pytest.approx(best.weights)
+    assert map_.shares(best.weights) @ map_.vertices == pytest.approx(best.weights)
     tab.pins.value = offered[:2]
     tab.tick(3.0)
     assert tab.segment.root.visible

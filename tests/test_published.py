@@ -147,14 +147,14 @@ def test_the_container_serves_by_a_user_who_is_not_root() -> None:
 
 
 @pytest.fixture(scope="module")
-def addresses() -> Any:
-    return loaded("addresses.py")
+def release() -> Any:
+    return loaded("release.py")
 
 
-def test_what_an_index_shows_leads_into_the_repository(addresses: Any, tmp_path: Path) -> None:
+def test_what_an_index_shows_leads_into_the_repository(release: Any, tmp_path: Path) -> None:
     for name in ("pyproject.toml", "README.md"):
         (tmp_path / name).write_text((ROOT / name).read_text(encoding="utf-8"), encoding="utf-8")
-    assert addresses.main(["https://host.example/owner/mklviz", "v0.1.0"], tmp_path) == 0
+    assert release.main(["https://host.example/owner/mklviz", "v0.1.0"], tmp_path) == 0
     urls = tomllib.loads((tmp_path / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
     assert {"Repository", "Documentation", "Changelog", "Issues"} == set(urls)
     assert urls["Changelog"] == "https://host.example/owner/mklviz/blob/v0.1.0/CHANGELOG.md"
@@ -166,7 +166,6 @@ def test_what_an_index_shows_leads_into_the_repository(addresses: Any, tmp_path:
         kind = "raw" if link.endswith((".svg", ".png")) else "blob"
         assert there in (link, f"https://host.example/owner/mklviz/{kind}/v0.1.0/{link}")
         assert there.startswith(("https:", "http:", "#"))
-    assert addresses.main([]) == 2
 
 
 def test_the_benchmark_names_a_solver_of_each_kind_that_there_is() -> None:
@@ -251,11 +250,6 @@ def test_marimo_is_pinned_in_an_environment_of_its_own_before_its_browser_test()
 CHANGELOG = (
     "# Changelog\n\n## [Unreleased]\n\n## [0.2.0] - 2026-11-22\n\n### Added\n\n- A thing.\n\n## [0.1.0] - 2026-01-01\n"
 )
-
-
-@pytest.fixture(scope="module")
-def release() -> Any:
-    return loaded("release.py")
 
 
 def git(folder: Path, *words: str) -> None:

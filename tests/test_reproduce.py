@@ -40,12 +40,11 @@ from mklviz.reproduce import (
     answering,
     reproduce,
 )
-from mklviz.reproduce.answering import ClaimAnswer, ClaimRow, verdict_of
+from mklviz.reproduce.answering import ClaimAnswer, ClaimRow, contrary_text, measured_text, row_texts, verdict_of
 from mklviz.reproduce.claim import DOES_NOT, PARTLY, REPRODUCES, UNKNOWN, UNTESTABLE
 from mklviz.reproduce.claims import all_claims, load_claim
 from mklviz.reproduce.estimates import ALL_DATA
 from mklviz.reproduce.recorded import how_many_text, recorded_answers, stated_answers
-from mklviz.reproduce.texts import contrary_text, measured_text, row_texts
 from mklviz.sweeps import Sweep, SweepRun
 from mklviz.sweeps.member import MemberOutcome
 from mklviz.views.chart.description import PointMark
@@ -295,7 +294,7 @@ def test_ctrl_c_while_variations_are_solved_loses_no_answer(tmp_path: Path, monk
         begun.append(run)
         if len(begun) > 1:
             raise KeyboardInterrupt
-        run._known = {member.key: MemberOutcome(member.key, "converged", svm_solves=9) for member in run.members}
+        run._outcomes = {member.key: MemberOutcome(member.key, "converged", svm_solves=9) for member in run.members}
 
     monkeypatch.setattr(answering, "follow", followed)
     doubted = replace(TINY, name="doubted", decided_by=MoreThan(2.0), variations={"another C": "C=7"})

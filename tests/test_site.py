@@ -137,7 +137,7 @@ def test_every_kernel_family_is_described() -> None:
 
 
 def test_every_public_name_is_in_the_reference(maker: Maker) -> None:
-    text = "\n".join(maker("reference").pages().values())
+    text = "\n".join(maker("sources").reference_pages().values())
     shown = re.findall(r"^\.\. auto(?:class|function):: mklviz\.([\w.]+)$", text, re.MULTILINE)
     assert len(set(shown)) == len(shown)
     assert {name.split(".")[0] for name in shown} == set(mv.__all__)
@@ -160,7 +160,7 @@ def test_every_notebook_is_listed() -> None:
 
 
 def test_every_command_is_in_the_reference(maker: Maker) -> None:
-    shown = set(re.findall(r"^## mklviz (.+)$", maker("reference").pages()["command-line"], re.MULTILINE))
+    shown = set(re.findall(r"^## mklviz (.+)$", maker("sources").reference_pages()["command-line"], re.MULTILINE))
     assert {"serve", "run", "race", "path", "bench", "warmup", "solvers", "regularizers"} <= shown
 
 

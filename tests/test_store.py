@@ -105,7 +105,6 @@ def test_what_a_table_says_is_what_the_trace_says(store: Store) -> None:
     assert (run.made_by, run.owner, run.race, run.key) == ("notebook", "o", recording.race, "silp")
     assert run.machine.cores >= 1
     assert run.machine.id
-    assert run.machine.calibration > 0.0
     assert run.bytes > 0
 
 

@@ -9,7 +9,7 @@ from _problems import ran
 from _waits import soon, wait_for
 from test_geometry_tab import Prepared, few
 
-from mklviz.analysis.own_weights import MOST_BARS, YOURS, above, mixed_kernels, standing
+from mklviz.analysis.landscape import MOST_BARS, YOURS, above, mixed_kernels, standing
 from mklviz.engine import MaxIter, Race, solve
 from mklviz.problem import LpBall, Problem
 from mklviz.recipe import Recipe

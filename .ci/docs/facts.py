@@ -23,8 +23,8 @@ from mklviz.glossary import GLOSSARY
 from mklviz.numbers import counted
 from mklviz.problem import Loss, Regularizer, loss_families, regularizer_families
 from mklviz.reproduce import ClaimAnswer
+from mklviz.reproduce.answering import COLUMNS, contrary_text, measured_text, race_text, row_texts, splits_text
 from mklviz.reproduce.recorded import answers_by_paper, how_many_text, recorded_answers, stated_answers
-from mklviz.reproduce.texts import COLUMNS, contrary_text, measured_text, race_text, row_texts, splits_text
 from mklviz.scenarios import scenarios
 
 WHICH = Path(__file__).with_name("which_solver.json")

@@ -1,5 +1,7 @@
 """What the Python of a page prints and draws, made by running it when the site is built.
 
+    python .ci/docs/outputs.py [FOLDER]    takes the pictures of the page of mv.plot anew, to FOLDER or apps/docs/plots/
+
 The blocks of a page are one program. Where a line ``<!-- output -->`` follows a block, there stands what it printed,
 and a picture where its last line is a trace, a race or a path.
 """
@@ -12,6 +14,7 @@ import io
 import itertools
 import os
 import re
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -118,3 +121,36 @@ class InDark(ast.NodeTransformer):
         if ast.unparse(node.func).startswith("mv.plot."):
             node.keywords.append(ast.keyword("dark", ast.Constant(True)))
         return node
+
+
+# -- the pictures of mv.plot for code hosts, which run nothing: once for light pages, once for dark ones
+
+PLOTS = Path(__file__).resolve().parents[2] / "apps" / "docs" / "plot.md"
+PART = re.compile(r"^```python\n(.*?)^```$|\(plots/(\w+)\.png\)", re.DOTALL | re.MULTILINE)
+
+
+def take_plots(folder: str = "") -> None:
+    """Run every block of the page, and save what `picture` is where the page shows it."""
+    target = Path(folder) if folder else PLOTS.with_name("plots")
+    names: dict[str, Any] = {}
+    last = ""
+    for block, name in PART.findall(PLOTS.read_text(encoding="utf-8")):
+        if name:
+            mv.plot.save(names["picture"], target / f"{name}.png")
+            exec(_dark(last), names)
+            mv.plot.save(names["picture"], target / f"{name}-dark.png")
+            print(name)
+        else:
+            last = block
+            exec(block, names)
+
+
+def _dark(block: str) -> str:
+    """Return the line that draws, for a dark page."""
+    [line] = re.findall(r"^picture = .*$", block, re.MULTILINE)
+    return f"{line[:-1]}, dark=True)"
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder, _store(folder):
+        take_plots(*sys.argv[1:])

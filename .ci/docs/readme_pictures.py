@@ -11,13 +11,12 @@ import io
 import os
 import shutil
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 from pictures import THEMES, animated, recorded
 from PIL import Image
-from playwright.sync_api import Error, sync_playwright
+from playwright.sync_api import sync_playwright
 
 from mklviz.bench._visitors import Server
 from mklviz.engine.warmup import BEGINS
@@ -44,6 +43,7 @@ def main(folder: str = "") -> None:
         sys.exit("No browser: install Chromium or Chrome, or name one in MKLVIZ_CHROMIUM.")
     server = Server()
     try:
+        server.wait()
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
             _take_all(browser.new_page(viewport=SIZE), server.port, docs)
@@ -52,7 +52,7 @@ def main(folder: str = "") -> None:
 
 
 def _take_all(page: Any, port: int, docs: Path) -> None:
-    _open(page, f"http://localhost:{port}/explorer?page=explore")
+    page.goto(f"http://localhost:{port}/explorer?page=explore", timeout=1e3 * PATIENCE)
     page.locator("button:visible").filter(has_text="Run").first.click(timeout=1e3 * PATIENCE)
     page.get_by_role("status").filter(has_text="finished.").wait_for(timeout=1e3 * PATIENCE)
     page.get_by_text(BEGINS).wait_for(state="hidden", timeout=1e3 * PATIENCE)
@@ -62,19 +62,6 @@ def _take_all(page: Any, port: int, docs: Path) -> None:
     page.wait_for_timeout(3000)  # the map is being computed then
     page.get_by_text("Stop refining").wait_for(state="hidden", timeout=1e3 * PATIENCE)
     _take(page, docs, "geometry")
-
-
-def _open(page: Any, address: str) -> None:
-    """Open the page as soon as the server answers."""
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            page.goto(address)
-            return
-        except Error:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.5)
 
 
 def _take(page: Any, docs: Path, name: str) -> None:

@@ -6,17 +6,24 @@ A line ``<!-- made: NAME WORDS -->`` of a page is replaced by what `facts.MADE` 
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import io
 import json
+import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import facts
 import outputs
 import pictures
-import reference
 
+import mklviz
+from mklviz.cli.commands import main
 from mklviz.engine import solver_classes
 from mklviz.views.export.gallery import gallery_pages
 
@@ -66,8 +73,8 @@ def _texts() -> Iterator[tuple[str, str]]:
     for path in sorted(DOCS.rglob("*.md")):
         yield path.relative_to(DOCS).as_posix(), path.read_text(encoding="utf-8")
     yield from root_pages().items()
-    yield "reference/index.md", reference.index()
-    yield from ((f"reference/{name}.md", text) for name, text in reference.pages().items())
+    yield "reference/index.md", reference_index()
+    yield from ((f"reference/{name}.md", text) for name, text in reference_pages().items())
     yield from ((f"{name}.md", text) for name, text in notebook_pages().items())
 
 
@@ -118,16 +125,14 @@ def led(text: str) -> str:
 
 def notebook_pages() -> dict[str, str]:
     """Return the text of each page by its name, with its Python and the marks of outputs."""
-    return {f"notebooks/{path.stem}": _notebook(path) for path in sorted(NOTEBOOKS.glob("*.ipynb"))}
-
-
-def _notebook(path: Path) -> str:
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    return "\n\n".join(_cell(cell["cell_type"], "".join(cell["source"])) for cell in cells) + "\n"
-
-
-def _cell(kind: str, source: str) -> str:
-    return f"```python\n{source}\n```\n{outputs.MARK}" if kind == "code" else source
+    made = {}
+    for path in sorted(NOTEBOOKS.glob("*.ipynb")):
+        parts = []
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            source = "".join(cell["source"])
+            parts.append(f"```python\n{source}\n```\n{outputs.MARK}" if cell["cell_type"] == "code" else source)
+        made[f"notebooks/{path.stem}"] = "\n\n".join(parts) + "\n"
+    return made
 
 
 # -- their order, as Sphinx asks for it at the end of the page they stand under
@@ -139,7 +144,7 @@ def below(page: str) -> str:
         "index.md": HOME,
         "solvers/index.md": {"": solver_classes()},
         "howto/notebooks.md": {"": (f"../{name}" for name in notebook_pages())},
-        "reference/index.md": {"": reference.pages()},
+        "reference/index.md": {"": reference_pages()},
     }
     return "\n".join(_toctree(caption, entries) for caption, entries in parts.get(page, {}).items())
 
@@ -147,3 +152,82 @@ def below(page: str) -> str:
 def _toctree(caption: str, entries: Iterable[str]) -> str:
     named = f":caption: {caption}\n" if caption else ""
     return "\n".join(["", "```{toctree}", f":hidden:\n{named}", *entries, "```", ""])
+
+
+# -- the reference: every public name of ``import mklviz as mv``, and the command line's own help
+
+HEADINGS = {
+    "datasets": "Data",
+    "kernels": "Kernels and banks",
+    "problem": "Problems, losses and regularizers",
+    "contract": "The contract of a solver",
+    "engine": "Solving, racing and stopping",
+    "record": "Traces",
+    "recipe": "Recipes",
+    "learn": "Estimators for scikit-learn",
+    "views": "Pictures and the dashboard",
+    "show_race": "Races on screen",
+}
+
+
+def homes() -> dict[str, list[str]]:
+    """Return the public names by the module each is imported from, as the package's stub says."""
+    stub = ast.parse(Path(mklviz.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    names_by_home: dict[str, list[str]] = {}
+    for node in stub.body:
+        if isinstance(node, ast.ImportFrom):
+            names = [alias.name for alias in node.names]
+            names_by_home.setdefault(f"mklviz.{node.module or names[0]}", []).extend(names)
+    return dict(sorted(names_by_home.items()))
+
+
+def reference_pages() -> dict[str, str]:
+    """Return the text of every page, by name."""
+    made = {}
+    for home, names in homes().items():
+        entries = [entry for name in sorted(names) for entry in _entries(import_module(home), name, f"mklviz.{name}")]
+        made[_page(home)] = "\n".join([f"# {_heading(home)}\n", *entries])
+    return {**made, "command-line": _commands()}
+
+
+def reference_index() -> str:
+    """Return the page above them, which names what each describes."""
+    rows = [
+        f"- [{_heading(home)}]({_page(home)}.md): {', '.join(f'`mv.{name}`' for name in sorted(names))}"
+        for home, names in homes().items()
+    ]
+    return "\n".join(["# Reference\n", *rows, "- [Command line](command-line.md)", ""])
+
+
+def _page(home: str) -> str:
+    return home.rpartition(".")[2]
+
+
+def _heading(home: str) -> str:
+    return HEADINGS.get(_page(home), _page(home).capitalize())
+
+
+def _entries(home: ModuleType, name: str, shown: str) -> Iterator[str]:
+    """Yield the directive of a name, or of each name in it."""
+    entry = home if home.__name__.endswith(f".{name}") else getattr(home, name)
+    if isinstance(entry, ModuleType):
+        for inner in entry.__all__:
+            yield from _entries(entry, inner, f"{shown}.{inner}")
+    else:
+        kind = "class" if isinstance(entry, type) else "function"
+        yield f"```{{eval-rst}}\n.. auto{kind}:: {shown}\n```\n"
+
+
+def _commands() -> str:
+    """Return the help of every command that the general help names."""
+    os.environ["COLUMNS"] = "88"  # for argparse, which would ask the terminal
+    commands = re.findall(r"^    ([a-z-]+)(?:  |$)", _help(), re.MULTILINE)
+    parts = ["# Command line\n\nEach command explains itself with `--help`; this is what they say.\n"]
+    return "\n".join([*parts, *(f"## mklviz {name}\n\n```text\n{_help(name)}\n```\n" for name in commands)])
+
+
+def _help(*words: str) -> str:
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.suppress(SystemExit):
+        main([*words, "--help"])
+    return output.getvalue().strip()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from mklviz.contract import Iterate
-from mklviz.record import Trace
 from mklviz.typing import Array
 
 MOST_POINTS = 400  # of a curve
@@ -36,11 +35,6 @@ class Bar:
     weight: float
     before: float = math.nan
     third: float = math.nan
-
-
-def best_of(traces: Iterable[Trace]) -> Trace:
-    """Return the trace with the least objective."""
-    return min((trace for trace in traces if len(trace)), key=lambda trace: trace.best.objective)
 
 
 def apart(one: Iterate, other: Iterate) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -40,30 +40,20 @@ class LabKnob:
 
     name: str
     values: Sequence[Any] = ()
+    title: str = field(init=False)  # what it is called on the screen
+    symbol: str = field(init=False)  # what stands before its values
+    watch: str = field(init=False)  # what to look at while it turns; "" by default
 
     def __post_init__(self) -> None:
-        usual = _KNOWN[self.name].values if self.name in _KNOWN else ()
-        values = tuple(dict.fromkeys(map(_plain, self.values))) or usual
+        known = _KNOWN.get(self.name)
+        values = tuple(dict.fromkeys(map(_plain, self.values))) or (known.values if known else ())
         if len(values) < 2:
             raise MklvizError(
                 f"The knob {self.name!s:.80} needs two values or more to be turned, such as {self.name!s:.80}=0.1,1,10."
             )
-        object.__setattr__(self, "values", values)
-
-    @property
-    def title(self) -> str:
-        """What it is called on the screen."""
-        return _KNOWN[self.name].title if self.name in _KNOWN else self.name
-
-    @property
-    def symbol(self) -> str:
-        """What stands before its values."""
-        return _KNOWN[self.name].symbol if self.name in _KNOWN else self.name.rpartition(".")[2]
-
-    @property
-    def watch(self) -> str:
-        """What to look at while it turns; "" by default."""
-        return _KNOWN[self.name].watch if self.name in _KNOWN else ""
+        texts = (known.title, known.symbol, known.watch) if known else (self.name, self.name.rpartition(".")[2], "")
+        for name, value in zip(("values", "title", "symbol", "watch"), (values, *texts), strict=True):
+            object.__setattr__(self, name, value)
 
     @property
     def names(self) -> list[str]:

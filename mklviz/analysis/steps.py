@@ -76,24 +76,17 @@ def lowest(cuts: Array) -> tuple[float, float]:
 
 def level_interval(cuts: Array, level: float) -> tuple[float, float] | None:
     """Return the shares of the first corner between which no cut (J, 2) exceeds the level; None if there are none."""
-    low, high = 0.0, 1.0
-    for at_one, at_zero in cuts:
-        slope = at_one - at_zero
-        if slope == 0.0:
-            high = high if at_zero <= level else -1.0
-        elif slope > 0.0:
-            high = min(high, (level - at_zero) / slope)
-        else:
-            low = max(low, (level - at_zero) / slope)
-    return (low, high) if low <= high else None
+    shares = level_polygon(cuts, level)[:, 0]
+    return (float(shares.min()), float(shares.max())) if len(shares) else None
 
 
 def level_polygon(cuts: Array, level: float) -> Array:
-    """Return the corners, as shares (p, 3), of the part of a triangle where no cut (J, 3) exceeds the level."""
-    polygon = list(np.eye(3))
+    """Return the corners, as shares (p, k), of the part of a segment or triangle where no cut (J, k) is higher."""
+    k = len(cuts[0])
+    polygon = list(np.eye(k))
     for cut in cuts:
         polygon = _clipped(polygon, np.asarray(cut) - level)
-    return np.array(polygon).reshape(-1, 3)
+    return np.array(polygon).reshape(-1, k)
 
 
 def _clipped(polygon: Sequence[Array], excess: Array) -> list[Array]:

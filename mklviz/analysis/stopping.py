@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mklviz.analysis.curves import Bar, RunCurve, best_of, heaviest_bars, thinned
+from mklviz.analysis.curves import Bar, RunCurve, heaviest_bars, thinned
 from mklviz.contract import Array, Iterate
 from mklviz.engine import (
     KKT,
@@ -25,7 +25,8 @@ from mklviz.engine import (
 )
 from mklviz.recipe.parsing import show_number, show_percent
 from mklviz.record import Trace
-from mklviz.record.summary import Reference
+from mklviz.record.summary import Reference, best_of
+from mklviz.record.weights import scaled
 
 DIGITS = (*(float(f"{digit}e{power}") for power in range(-6, 0) for digit in (1, 2, 5)), 1.0)  # thresholds offered
 
@@ -135,7 +136,7 @@ class Judgement:
         end = self.replays[key]
         best = best_of(self.traces.values())
         steps = end.best.iterate, best.best, end.last.iterate
-        return heaviest_bars(best.kernel_names, *(_shares(step.weights) for step in steps))
+        return heaviest_bars(best.kernel_names, *(scaled(step.weights) for step in steps))
 
 
 def judge(
@@ -156,8 +157,3 @@ def judge(
         measures = {key: measured(trace, rule) for key, trace in traces.items()}
     replays = {key: replay(trace, rule, traces.values(), score) for key, trace in traces.items()}
     return Judgement(traces, rule, replays, measures, own, best, reference)
-
-
-def _shares(weights: Array) -> Array:
-    total = float(weights.sum())
-    return weights / total if total > 0.0 else weights

@@ -9,9 +9,10 @@ The heights are computed coarsely first: each stage halves the mesh and keeps th
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, product
+from itertools import chain
 from typing import ClassVar
 
 import numpy as np
@@ -66,21 +67,40 @@ def point_of(
 # A d + a, and B x + b is at a place x.
 
 
+class _AnyMap(ABC):
+    """A part of the space of kernel weights; `seen` is what it shows, `shade` what its shade is, in sentences."""
+
+    shade: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def seen(self) -> str: ...
+
+    @abstractmethod
+    def _lines(self, step: int) -> list[list[Key]]:
+        """Return the nodes so far apart, line by line."""
+
+    def words(self, posed: bool) -> str:
+        """Return what the map shows; there is no shade and no start to drag where the problem is not `posed`."""
+        return " ".join((self.seen, self.shade, _STAR, _START) if posed else (self.seen, _STAR))
+
+    def nodes(self, stage: int) -> list[Key]:
+        """Return the nodes line by line, to and fro."""
+        return [key for n, line in enumerate(self._lines(STEPS[stage])) for key in (line[::-1] if n % 2 else line)]
+
+
 @dataclass(frozen=True)
-class Plane:
+class Plane(_AnyMap):
     """The plane of two directions, between `low` and `high`."""
 
     origin: Array  # (m,)
-    axes: Array  # (2, m): orthonormal
+    directions: Array  # (2, m): orthonormal
     explained: float  # share of the squared distances from the origin that lies in the plane
     low: Array  # (2,)
     high: Array
     project: Callable[[Array], Array]  # takes weights to the nearest that are allowed
     vertices: ClassVar[None] = None
-
-    @property
-    def directions(self) -> Array:
-        return self.axes
+    shade = "The shade is the objective at the nearest feasible weights."
 
     @property
     def window(self) -> tuple[Array, Array]:
@@ -88,19 +108,15 @@ class Plane:
 
     @property
     def flat(self) -> tuple[Array, Array, Array, Array]:
-        return self.axes, -self.axes @ self.origin, self.axes.T, self.origin
+        return self.directions, -self.directions @ self.origin, self.directions.T, self.origin
 
     @property
     def seen(self) -> str:
         return _PLANE.format(share=_percent(self.explained))
 
-    def words(self, posed: bool) -> str:
-        """Return what the map shows; there is no shade and no start to drag where the problem is not `posed`."""
-        return _words(self.seen, "The shade is the objective at the nearest feasible weights.", posed)
-
     def position(self, weights: Array) -> Array:
         """Return the coordinates along the two axes."""
-        return (weights - self.origin) @ self.axes.T
+        return (weights - self.origin) @ self.directions.T
 
     def around(self, points: Array) -> Plane:
         """Return the same plane between other corners, which hold all `points` (P, 2)."""
@@ -109,70 +125,56 @@ class Plane:
 
     def weights_at(self, key: Key) -> Array:
         """Return the allowed weights nearest to a node."""
-        return self.project(self.origin + self._at(key) @ self.axes)
+        return self.weights_near(*self.drawn_at(key))
 
     def weights_near(self, x: float, y: float) -> Array:
         """Return the allowed weights nearest to a point of the plane."""
-        return self.project(self.origin + np.array([x, y]) @ self.axes)
+        return self.project(self.origin + np.array([x, y]) @ self.directions)
 
-    def drawn_at(self, key: Key) -> tuple[float, float]:
+    def drawn_at(self, key: Key) -> Array:
         """Return the coordinates of a node, whose allowed weights may lie off the plane."""
-        x, y = self._at(key)
-        return float(x), float(y)
-
-    def _at(self, key: Key) -> Array:
         return self.low + np.array(key) / (ACROSS, UP) * (self.high - self.low)
 
-    def nodes(self, stage: int) -> list[Key]:
-        """Return the nodes row by row, to and fro."""
-        step = STEPS[stage]
-        keys: list[Key] = []
-        for row, j in enumerate(range(0, UP + 1, step)):
-            line: list[Key] = [(i, j) for i in range(0, ACROSS + 1, step)]
-            keys += line if row % 2 == 0 else line[::-1]
-        return keys
+    def _lines(self, step: int) -> list[list[Key]]:
+        return [[(i, j) for i in range(0, ACROSS + 1, step)] for j in range(0, UP + 1, step)]
 
     def mesh(self, stage: int, height: Callable[[Key], float]) -> Mesh:
         """Return a rectangle."""
-        step = STEPS[stage]
-        columns, rows = range(0, ACROSS + 1, step), range(0, UP + 1, step)
-        heights = [height((i, j)) for j, i in product(rows, columns)]
-        x = [self._at((i, 0))[0] for i in columns]
-        y = [self._at((0, j))[1] for j in rows]
-        return *np.meshgrid(x, y), np.reshape(heights, (len(rows), len(columns)))
+        rows = self._lines(STEPS[stage])
+        x = [self.drawn_at(key)[0] for key in rows[0]]
+        y = [self.drawn_at(row[0])[1] for row in rows]
+        return *np.meshgrid(x, y), np.array([[height(key) for key in row] for row in rows])
 
 
 @dataclass(frozen=True)
-class Slice:
+class Slice(_AnyMap):
     """All ways in which two or three kernels can share a weight, the others' being fixed."""
 
     kernels: tuple[int, ...]
-    corners: Array  # (k, m): the weights where one of them has all of it
+    vertices: Array  # (k, m): the weights where one of them has all of it
     directions: ClassVar[None] = None
     window: ClassVar[None] = None
-
-    @property
-    def vertices(self) -> Array:
-        return self.corners
+    shade = "The shade is the objective there."
 
     @property
     def flat(self) -> tuple[Array, Array, Array, Array] | None:
-        if self.corners.shape != (3, 3):
+        if self.vertices.shape != (3, 3):
             return None
         shares = np.linalg.inv(np.vstack([CORNERS.T, np.ones(3)]))
-        return CORNERS.T @ self.corners, np.zeros(2), self.corners.T @ shares[:, :2], self.corners.T @ shares[:, 2]
-
-    def words(self, posed: bool) -> str:
-        """Return what the map shows, like a plane."""
-        return _words(self.seen, "The shade is the objective there.", posed)
+        return CORNERS.T @ self.vertices, np.zeros(2), self.vertices.T @ shares[:, :2], self.vertices.T @ shares[:, 2]
 
     @property
     def seen(self) -> str:
-        if self.corners.shape[1] == len(self.kernels):
+        if self.vertices.shape[1] == len(self.kernels):
             return _SLICE.format(others="")
-        held = _percent(float(self.corners[0, self.kernels[0]]))
+        held = _percent(float(self.vertices[0, self.kernels[0]]))
         others = f", which share {held} of the weight; the others keep theirs as at the best point"
         return _SLICE.format(others=others)
+
+    @property
+    def _corners(self) -> Array:
+        """Where the vertices are drawn: of a triangle, or of a segment from the second kernel (0) to the first (1)."""
+        return CORNERS if len(self.kernels) == 3 else CORNERS[1::-1]
 
     def shares(self, weights: Array) -> Array:
         """Return the kernels' shares (k,) of their joint weight; nan where that is zero."""
@@ -181,67 +183,47 @@ class Slice:
         return held / total if total > 0.0 else np.full(len(held), np.nan)
 
     def position(self, weights: Array) -> Array:
-        """Return a point of the triangle, or of the segment from the second kernel (0) to the first (1)."""
-        shares = self.shares(weights)
-        return shares @ CORNERS if len(shares) == 3 else np.array([shares[0], 0.0])
+        """Return the point at which weights are drawn."""
+        return self.shares(weights) @ self._corners
 
     def weights_at(self, key: Key) -> Array:
         """Return the weights of a node."""
-        return np.array(self._shares(key)) @ self.corners
+        return self._shares(key) @ self.vertices
 
     def weights_near(self, x: float, y: float) -> Array:
         """Return the weights at a point, or at the nearest point of the slice."""
         if len(self.kernels) == 2:
             share = min(max(x, 0.0), 1.0)
-            return np.array([share, 1.0 - share]) @ self.corners
+            return np.array([share, 1.0 - share]) @ self.vertices
         shares = np.linalg.solve(np.vstack([CORNERS.T, np.ones(3)]), [x, y, 1.0])
-        return Simplex().project(shares) @ self.corners
+        return Simplex().project(shares) @ self.vertices
 
-    def drawn_at(self, key: Key) -> tuple[float, float]:
+    def drawn_at(self, key: Key) -> Array:
         """Return the point of the triangle or the segment."""
-        shares = np.array(self._shares(key))
-        x, y = shares @ CORNERS if len(shares) == 3 else (shares[0], 0.0)
-        return float(x), float(y)
+        return self._shares(key) @ self._corners
 
-    def _shares(self, key: Key) -> tuple[float, ...]:
-        if len(self.kernels) == 2:
-            return key[0] / LINE, 1.0 - key[0] / LINE
-        i, j = key
-        return i / SIDE, j / SIDE, (SIDE - i - j) / SIDE
+    def _shares(self, key: Key) -> Array:
+        side = SIDE if len(self.kernels) == 3 else LINE
+        return np.array([*key, side - sum(key)]) / side
 
-    def nodes(self, stage: int) -> list[Key]:
-        """Return the nodes line by line, to and fro."""
-        step = STEPS[stage]
+    def _lines(self, step: int) -> list[list[Key]]:
         if len(self.kernels) == 2:
-            return [(i,) for i in range(0, LINE + 1, step)]
-        keys: list[Key] = []
-        for row, i in enumerate(range(0, SIDE + 1, step)):
-            line: list[Key] = [(i, j) for j in range(0, SIDE - i + 1, step)]
-            keys += line if row % 2 == 0 else line[::-1]
-        return keys
+            return [[(i,) for i in range(0, LINE + 1, step)]]
+        return [[(i, j) for j in range(0, SIDE - i + 1, step)] for i in range(0, SIDE + 1, step)]
 
     def mesh(self, stage: int, height: Callable[[Key], float]) -> Mesh:
         """Return a segment as one row, or a triangle whose rows, as long as each other, end in its corner."""
-        keys = sorted(self.nodes(stage))
-        if len(self.kernels) == 2:
-            x = np.array([[key[0] / LINE for key in keys]])
-            return x, np.zeros_like(x), np.array([[height(key) for key in keys]])
-        long = SIDE // STEPS[stage] + 1
-        x, y, z = (np.empty((long, long)) for _ in range(3))
-        for row, i in enumerate(range(0, SIDE + 1, STEPS[stage])):
-            line = [key for key in keys if key[0] == i]
-            along, whole = np.linspace(0.0, 1.0, len(line)), np.linspace(0.0, 1.0, long)
-            ends = np.array([self._shares(key) for key in (line[0], line[-1])]) @ CORNERS
-            x[row], y[row] = (ends[:1] + whole[:, None] * (ends[1:] - ends[:1])).T
-            z[row] = np.interp(whole, along, [height(key) for key in line])
+        lines = self._lines(STEPS[stage])
+        whole = np.linspace(0.0, 1.0, len(lines[0]))
+        x, y, z = (np.empty((len(lines), len(whole))) for _ in range(3))
+        for row, line in enumerate(lines):
+            first, last = self.drawn_at(line[0]), self.drawn_at(line[-1])
+            x[row], y[row] = (first + whole[:, None] * (last - first)).T
+            z[row] = np.interp(whole, np.linspace(0.0, 1.0, len(line)), [height(key) for key in line])
         return x, y, z
 
 
 WeightMap = Plane | Slice
-
-
-def _words(seen: str, shaded: str, posed: bool) -> str:
-    return " ".join((seen, shaded, _STAR, _START) if posed else (seen, _STAR))
 
 
 def _percent(share: float) -> str:

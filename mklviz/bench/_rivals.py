@@ -34,28 +34,20 @@ def best_kernel(cv: Any, C: float = 1.0) -> Weights:
 
     def weigh(bank: KernelBank, signs: Array) -> Array:
         right = (decisions_left_out(bank, signs, C, cv) * signs[:, None] > 0.0).sum(axis=0)
-        return unit(bank, int(right.argmax()))
+        return np.asarray(np.eye(len(bank))[right.argmax()])
 
     return weigh
 
 
-def unit(bank: KernelBank, k: int) -> Array:
-    """Return weight one for kernel k and none for others."""
-    return np.asarray(np.arange(len(bank)) == k, dtype=np.float64)
-
-
 def decisions_left_out(bank: KernelBank, signs: Array, C: float, cv: Any) -> Array:
     """Return decisions (n, m) of an SVC for each kernel alone, on each sample by the one that has not seen its fold."""
+    from sklearn.model_selection import cross_val_predict
     from sklearn.svm import SVC
 
-    folds, machine = list(cv.split(signs, signs)), SVC(C=C, kernel="precomputed")
-    decisions = np.empty((len(signs), len(bank)))
-    for k in range(len(bank)):
-        K = bank.combine(unit(bank, k))
-        for train, test in folds:
-            machine.fit(K[np.ix_(train, train)], signs[train])
-            decisions[test, k] = machine.decision_function(K[np.ix_(test, train)])
-    return decisions
+    machine = SVC(C=C, kernel="precomputed")
+    grams = map(bank.combine, np.eye(len(bank)))
+    alone = [cross_val_predict(machine, gram, signs, cv=cv, method="decision_function") for gram in grams]
+    return np.column_stack(alone)
 
 
 def first_stage(method: Alignf | EasyMkl) -> Weights:
@@ -146,8 +138,9 @@ class LpBeta:
         signs = np.where(y == self.classes[1], 1.0, -1.0)
         decisions = decisions_left_out(self.bank, signs, C, self.cv)
         self.beta = largest_margin(decisions, signs, self._best_nu(decisions, signs))
+        alone = np.eye(len(self.bank))
         self.machines = {
-            int(k): SVC(C=C, kernel="precomputed").fit(self.bank.combine(unit(self.bank, k)), signs)
+            int(k): SVC(C=C, kernel="precomputed").fit(self.bank.combine(alone[k]), signs)
             for k in np.flatnonzero(self.beta)
         }
         return self
@@ -167,7 +160,7 @@ class LpBeta:
 
     def predict(self, X: Array) -> Array:
         """Return the classes of new points."""
-        cross, total = self.bank.cross(X), np.zeros(len(X))
+        cross, alone, total = self.bank.cross(X), np.eye(len(self.bank)), np.zeros(len(X))
         for k, machine in self.machines.items():
-            total += self.beta[k] * machine.decision_function(cross.combine(unit(self.bank, k)))
+            total += self.beta[k] * machine.decision_function(cross.combine(alone[k]))
         return self.classes[(total > 0.0).astype(int)]

@@ -23,6 +23,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -31,6 +32,7 @@ import numpy as np
 
 from mklviz.context.blas import one_blas_thread
 from mklviz.errors import MklvizError, UnknownName
+from mklviz.numbers import number_text
 from mklviz.typing import Array
 from mklviz.views.host.environment import missing, need_screen
 
@@ -148,44 +150,17 @@ def load_suites(names: Sequence[str] = ()) -> dict[str, Suite]:
     unknown = [name for name in names if name not in SUITES]
     if unknown:
         raise UnknownName(f"There is no benchmark suite {unknown[0]!r}; there are {', '.join(SUITES)}.")
-    return {name: suite for name in names or SUITES if (suite := _loaded(name, bool(names))) is not None}
-
-
-def _loaded(name: str, asked: bool) -> Suite | None:
-    """Return a suite; None where it needs the screen, which is not installed, unless it was asked for."""
-    try:
-        suite: Suite = importlib.import_module(f"mklviz.bench.{name}").SUITE
-    except ModuleNotFoundError:
-        if asked:
-            need_screen()
-        if asked or not missing():
-            raise
-        return None
-    return suite
+    if "screen" in names:
+        need_screen()
+    chosen = names or [name for name in SUITES if name != "screen" or not missing()]
+    return {name: importlib.import_module(f"mklviz.bench.{name}").SUITE for name in chosen}
 
 
 # Benchmark rows as a table on the terminal and as JSON in a file.
 
 FORMAT = 1
+_DIGITS = ",.3g"
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "daqp", "MKLpy")
-
-
-def figure(value: float) -> str:
-    """Return a positive number with two or three digits, or a dash for none."""
-    if not math.isfinite(value):
-        return "–"
-    if value < 0.0995:
-        return f"{value:.2g}"
-    return f"{value:,.0f}" if value >= 99.95 else f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
-
-
-def time_words(milliseconds: float) -> str:
-    """Return a time with its unit."""
-    if not math.isfinite(milliseconds):
-        return "–"
-    if milliseconds < 0.9995:
-        return f"{figure(1e3 * milliseconds)} µs"
-    return f"{figure(milliseconds)} ms" if milliseconds < 999.5 else f"{figure(1e-3 * milliseconds)} s"
 
 
 def goal_words(result: Row) -> str:
@@ -201,9 +176,9 @@ def lines(result: Row, before: Row | None) -> list[str]:
     pair = f"  {result.ours} / {result.other}"
     if math.isnan(result.ratio):
         return [*heading, f"{pair:<52} not measured: {result.note}"]
-    times = f"{time_words(result.ours_ms):>9} {time_words(result.other_ms):>9}"
-    spread = f"({figure(result.least)} to {figure(result.most)})"
-    text = f"{pair:<52}{times} {figure(result.ratio):>6}× {spread:<17} {goal_words(result):<20}"
+    ours, other = (number_text(spent, _DIGITS, " ms") for spent in (result.ours_ms, result.other_ms))
+    ratio, least, most = (number_text(value, _DIGITS) for value in (result.ratio, result.least, result.most))
+    text = f"{pair:<52}{ours:>11} {other:>11} {ratio:>6}× {f'({least} to {most})':<17} {goal_words(result):<20}"
     return [*heading, text.rstrip(), *([f"      {result.note}"] if result.note else [])]
 
 
@@ -223,17 +198,12 @@ def summary(results: Sequence[Row]) -> str:
 
 def machine() -> dict[str, Any]:
     """Return what the numbers depend on: versions and the number of processors; no names of hosts, users or paths."""
-    versions: dict[str, str | None] = {}
-    for package in PACKAGES:
-        try:
-            versions[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            versions[package] = None
+    installed = {package.name: package.version for package in importlib.metadata.distributions()}
     return {
         "python": platform.python_version(),
         "machine": platform.machine(),
         "cpus": os.cpu_count(),
-        "versions": versions,
+        "versions": {name: installed.get(name) for name in PACKAGES},
     }
 
 
@@ -254,8 +224,6 @@ def _plain(result: Row) -> dict[str, object]:
 
 # ``mklviz bench``: run suites, print their rows as they come, keep what was measured.
 
-_CLEAR = "\r\x1b[K"
-
 
 def run_suites(
     names: Sequence[str] = (), quick: bool = False, repeats: int | None = None, json: Path | None = None
@@ -275,7 +243,7 @@ def run_suites(
             for name, suite in suites.items():
                 rows: list[Row] = []
                 results[name] = suite, rows
-                _print_suite(name, suite, rows, Bench(quick, repeats, _progress(name)))
+                _print_suite(name, suite, rows, Bench(quick, repeats, partial(_say, name)))
         complete = True
     except KeyboardInterrupt:
         print("\nStopped; what was measured until here is kept.", flush=True)
@@ -290,20 +258,13 @@ def run_suites(
 def _print_suite(name: str, suite: Suite, rows: list[Row], bench: Bench) -> None:
     print(f"\n{suite.title}  [{name}]\n{suite.about}\n", flush=True)
     for one in suite.measure(bench):
-        _clear()
+        _say()
         print("\n".join(lines(one, rows[-1] if rows else None)), flush=True)
         rows.append(one)
-    _clear()
+    _say()
 
 
-def _progress(name: str) -> Callable[[str], None]:
-    def say(words: str) -> None:
-        if sys.stderr.isatty():
-            print(f"{_CLEAR}{name}: {words} ...", end="", file=sys.stderr, flush=True)
-
-    return say
-
-
-def _clear() -> None:
+def _say(*words: str) -> None:
+    """Say on a terminal what is being measured, in place of what was said before."""
     if sys.stderr.isatty():
-        print(_CLEAR, end="", file=sys.stderr, flush=True)
+        print(f"\r\x1b[K{': '.join(words)}{' ...' if words else ''}", end="", file=sys.stderr, flush=True)

@@ -163,15 +163,16 @@ class Server:
         env = {**os.environ, "MKLVIZ_STORE": self._store.name}
         self._process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
+    def wait(self) -> None:
+        """Wait until it answers."""
+        while True:
+            with suppress(OSError), socket.create_connection(("localhost", self.port)):
+                return
+            time.sleep(0.1)
+
     async def begin(self) -> None:
         """Wait until it answers, and race in each process, so that all is compiled and the banks are built."""
-        while True:
-            try:
-                _, writer = await asyncio.open_connection("localhost", self.port)
-                break
-            except OSError:
-                await asyncio.sleep(0.1)
-        writer.close()
+        self.wait()
         await asyncio.gather(*(Visitor(self.port).visit() for _ in range(self._processes)))
 
     @property

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import panel  # noqa: F401  what is served; where it is missing, the suite is left out
 
 from mklviz.bench._suite import Bench, Row, Suite
 from mklviz.bench._visitors import Server, crowd, left_alone, on_a_server, to_open

@@ -54,13 +54,9 @@ LOSSES: tuple[Loss, ...] = (Hinge(), EpsilonInsensitive(epsilon=0.1), Squared())
 
 def exact_form(gram: Array, v: Array) -> Fraction:
     """Return v'K v, of the lower triangle of K."""
-    exact = [Fraction(float(entry)) for entry in v]
-    rows = (
-        sum((Fraction(float(gram[i, j])) * exact[j] for j in range(i)), Fraction(0)) * 2
-        + Fraction(float(gram[i, i])) * exact[i]
-        for i in range(len(v))
-    )
-    return sum((row * x for row, x in zip(rows, exact, strict=True)), Fraction(0))
+    exact, lower = np.vectorize(Fraction, otypes=[object]), np.tril(gram)
+    form: Fraction = exact(v) @ exact(lower + np.tril(lower, -1).T) @ exact(v)
+    return form
 
 
 def exact_bound(problem: Problem, grams: Sequence[Array], dual: Array) -> float:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import fields
 from functools import cache
+from typing import Any
 
 import numpy as np
 import param
@@ -23,7 +24,6 @@ from mklviz.engine import available_solvers, recommend, solve
 from mklviz.engine.registry import DASHES
 from mklviz.errors import ContractError, Interrupted, MklvizError, UnsupportedProblem
 from mklviz.problem import Problem
-from mklviz.typing import Array
 
 STEPS = 40
 FEW = 15  # where every step is taken twice
@@ -166,20 +166,13 @@ def narrated(solver: Solver, iterates: Sequence[Iterate]) -> None:
 
 def same(left: Iterate, right: Iterate) -> bool:
     """Return whether two iterates are equal bit for bit; nan equals nan."""
-    numbers = [(left.objective, right.objective), (left.lower_bound, right.lower_bound), (left.step, right.step)]
-    return (
-        (left.facts.known(), left.end) == (right.facts.known(), right.end)
-        and np.array_equal(left.weights, right.weights)
-        and np.array_equal(left.dual, right.dual)
-        and all(np.array_equal(a, b, equal_nan=True) for a, b in numbers)
-        and left.svm_solves == right.svm_solves
-        and left.dual_bound == right.dual_bound
-        and _equal(left.certificate, right.certificate)
-    )
+    names = (field.name for field in fields(Iterate) if field.name not in ("facts", "end"))
+    told = (left.facts.known(), left.end) == (right.facts.known(), right.end)
+    return told and all(_equal(getattr(left, name), getattr(right, name)) for name in names)
 
 
-def _equal(left: Array | None, right: Array | None) -> bool:
-    return left is right or (left is not None and right is not None and np.array_equal(left, right))
+def _equal(left: Any, right: Any) -> bool:
+    return left is right or (left is not None and right is not None and np.array_equal(left, right, equal_nan=True))
 
 
 def refuses_in_a_sentence(solver: Solver, problem: Problem) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import os
@@ -33,7 +32,7 @@ def write_archive(
     """Write a header, columns and, as the array `name`, as many rows as the columns are long."""
     length = len(next(iter(columns.values())))
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for key, values in {"header": _as_text(header), **columns}.items():
+        for key, values in {"header": as_text(header), **columns}.items():
             with archive.open(f"{key}.npy", "w", force_zip64=True) as member:
                 npy.write_array(member, np.asanyarray(values), allow_pickle=False)
         with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
@@ -47,14 +46,8 @@ def write_archive(
                 npy.write_array(member, np.empty(0), allow_pickle=False)
 
 
-def archive_in_memory(header: Mapping[str, Any], columns: Mapping[str, NDArray[Any]]) -> bytes:
-    """Return a header and columns as such a file, not compressed."""
-    file = io.BytesIO()
-    np.savez(file, header=_as_text(header), **columns)  # type: ignore[arg-type]  # no column is called allow_pickle
-    return file.getvalue()
-
-
-def _as_text(header: Mapping[str, Any]) -> NDArray[np.uint8]:
+def as_text(header: Mapping[str, Any]) -> NDArray[np.uint8]:
+    """Return a header as the array of that name."""
     return np.frombuffer(json.dumps(header).encode(), np.uint8)  # an array of letters would take four times the memory
 
 
@@ -70,13 +63,9 @@ class Arrays:
     def __getitem__(self, name: str) -> NDArray[Any]:
         return read_array(self._zip, f"{name}.npy")
 
-    def open(self, name: str) -> ArchiveMember:
-        """Open the array of that name, as it stands in the archive."""
-        return ArchiveMember(self._zip, f"{name}.npy")
-
     def rows(self, name: str) -> Iterator[Array]:
         """Yield the rows of one array."""
-        with self.open(name) as member:
+        with ArchiveMember(self._zip, f"{name}.npy") as member:
             shape, fortran, dtype = declared(member)
             if fortran or len(shape) != 2 or dtype.kind != "f":
                 raise ValueError(f"the array {name} is not made of rows")
@@ -166,7 +155,9 @@ def columns_of(
     columns["svm_solves"] = np.array([iterate.svm_solves for iterate in iterates], dtype=np.int64)
     columns |= {"dual": np.array([iterate.dual for iterate in iterates]), "seconds": seconds}
     columns |= _certificates(iterates) | {_SPLIT[part]: spent for part, spent in split.items()}
-    return {"format": FORMAT, **header, "facts": [_facts_and_end(iterate) for iterate in iterates]}, columns
+    ends: list[dict[str, float | str]] = [{} if each.end is None else {_END: each.end.reason} for each in iterates]
+    facts = [iterate.facts.known() | end for iterate, end in zip(iterates, ends, strict=True)]
+    return {"format": FORMAT, **header, "facts": facts}, columns
 
 
 @contextmanager
@@ -204,11 +195,6 @@ def _header(stored: Mapping[str, Any]) -> dict[str, Any]:
     if header["status"] not in ("running", *FINAL):
         raise ValueError(f"no run ends as {header['status']!r:.40}")
     return header
-
-
-def _facts_and_end(iterate: Iterate) -> dict[str, float | str]:
-    """Return what a file says of a step: its facts and, of the last one, why the method ended."""
-    return iterate.facts.known() | ({_END: iterate.end.reason} if iterate.end is not None else {})
 
 
 def _facts(facts: Any) -> dict[str, float | str]:

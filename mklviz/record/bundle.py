@@ -17,7 +17,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from mklviz.contract import ACTIVE_WEIGHT, Array, Iterate
+from mklviz.contract import ACTIVE_WEIGHT, Array
 from mklviz.errors import MklvizError
 from mklviz.quoting import MOST_NAME, named
 from mklviz.record.archive import Arrays, SavedFacts
@@ -188,14 +188,11 @@ def thinned(trace: Trace) -> Trace:
     """Return a run with what is drawn of it alone."""
     small = trace.without_steps()
     for t, iterate in enumerate(trace):
-        small.append(_thinned(iterate), trace.seconds_at(t), trace.split_at(t) or None)
+        facts = SavedFacts.read(_short(iterate.facts.known()))
+        shown = replace(iterate, weights=_rounded(iterate.weights), dual=np.empty(0), certificate=None, facts=facts)
+        small.append(shown, trace.seconds_at(t), trace.split_at(t) or None)
     small.finish(Verdict(trace.status, trace.reason))
     return small
-
-
-def _thinned(iterate: Iterate) -> Iterate:
-    facts = SavedFacts.read(_short(iterate.facts.known()))
-    return replace(iterate, weights=_rounded(iterate.weights), dual=np.empty(0), certificate=None, facts=facts)
 
 
 def _rounded(weights: Array) -> Array:

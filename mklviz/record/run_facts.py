@@ -46,18 +46,12 @@ class Origin:
     # the same seconds by part; empty where they were not measured
     split: Mapping[str, float] = field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what a file says of it."""
-        return {name: getattr(self, name) for name in ("label", "step", "svm_solves", "seconds")} | {
-            "split": dict(self.split)
-        }
-
     @classmethod
     def read(cls, fields: Any) -> Origin | None:
         """Return the origin that a file states, None for a run that began by itself."""
         if fields is None:
             return None
-        if not isinstance(fields, dict) or set(fields) != {"label", "step", "svm_solves", "seconds", "split"}:
+        if not isinstance(fields, dict) or set(fields) != {*cls.__dataclass_fields__}:
             raise ValueError("it does not say where it began")
         counts = [fields["step"], fields["svm_solves"]]
         spent = fields["split"] if isinstance(fields["split"], dict) else {"": math.nan}
@@ -75,15 +69,10 @@ class Origin:
 _PACKAGES = ("numpy", "scipy", "numba")
 
 
-def versions_in_use() -> dict[str, str]:
-    """Return versions by name: "mklviz", "python" and packages."""
-    return dict(_versions())
-
-
 @cache
-def _versions() -> dict[str, str]:
-    own = {"mklviz": __version__, "python": platform.python_version()}
-    return own | {package: version(package) for package in _PACKAGES}
+def versions_in_use() -> Mapping[str, str]:
+    """Return versions by name: "mklviz", "python" and packages."""
+    return {"mklviz": __version__, "python": platform.python_version(), **{name: version(name) for name in _PACKAGES}}
 
 
 # -- a run in a few words, and texts about it from a file of any origin

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from mklviz.errors import MissingPackage
+from mklviz.numbers import counted
 from mklviz.quoting import cell
 from mklviz.record.run_facts import number
 from mklviz.record.trace import Trace
@@ -74,6 +75,11 @@ def label(key: str, trace: Trace) -> str:
     return trace.label if key == trace.solver or is_branch else key
 
 
+def best_of(traces: Iterable[Trace]) -> Trace:
+    """Return the run of least objective among those that have begun."""
+    return min((trace for trace in traces if len(trace)), key=lambda trace: trace.best.objective)
+
+
 # -- what a run had spent at given parts of its way down
 #
 # P_t <= P* + (1 - s) (P_0 - P*) for s = 90, 99 and 99.9 %, with P* the least objective of any run
@@ -90,9 +96,7 @@ class Milestone(NamedTuple):
 
     def __str__(self) -> str:
         """Say it in words: "12 steps · 13 SVM solves · 0.07 s"."""
-        steps = f"{self.steps:,} step{'' if self.steps == 1 else 's'}"
-        solves = f"{self.svm_solves:,} SVM solve{'' if self.svm_solves == 1 else 's'}"
-        return f"{steps} · {solves} · {self.seconds:.2f} s"
+        return f"{counted(self.steps, 'step')} · {counted(self.svm_solves, 'SVM solve')} · {self.seconds:.2f} s"
 
 
 def milestones(trace: Trace, best: Reference) -> tuple[Milestone | None, ...]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from copy import copy
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, overload
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 CUT_OFF = "The recording ends here, while the run was still going."
 _HEAVIEST = 5  # kernels that a notebook names
-_HEADER = ("solver", "label", "options", "problem", "status", "reason", "recipe", "versions", "descends")  # saved
+_HEADER = ("solver", "label", "options", "problem", "recipe", "versions", "descends")  # saved
 CHOOSING = ("alignf", "easymkl", "smkl")  # solvers that do not descend, for files from before they stated it
 _COLUMNS = ("svm_solves", "seconds", "objective", "lower_bound", "gap", "iterate_gap", "step", "active")
 
@@ -259,8 +260,7 @@ class Trace(Sequence[Iterate]):
     @property
     def best_start(self) -> Iterate:
         """What a warm start begins from: `best`, with `best_dual` as its certificate."""
-        values = {field.name: getattr(self.best, field.name) for field in fields(Iterate)}
-        return Iterate(**{**values, "certificate": self.best_dual})
+        return replace(self.best, certificate=self.best_dual)
 
     @property
     def last_seconds(self) -> float:
@@ -379,7 +379,7 @@ class Trace(Sequence[Iterate]):
         """Return one row per step: the columns above and the numeric facts."""
         import pandas as pd
 
-        now = self._as_of_now()
+        now = copy(self)  # which no longer grows, so that all its columns have one length
         columns: dict[str, Any] = {"iteration": now.first_step + np.arange(len(now))}
         columns.update({name: getattr(now, name) for name in _COLUMNS})
         columns.update({f"{part}_seconds": seconds for part, seconds in now.split.items()})
@@ -388,20 +388,19 @@ class Trace(Sequence[Iterate]):
         columns.update({key: _column(known, key) for key in sorted(numeric - set(columns))})
         return pd.DataFrame(columns)
 
-    def _as_of_now(self) -> Trace:
-        """Return a copy that no longer grows, so that all its columns have one length."""
-        copy = Trace.__new__(Trace)
-        copy.__setstate__(self.__getstate__())
-        return copy
+    @property
+    def header(self) -> dict[str, Any]:
+        """What the trace says of itself in a file, beside its end and the names of its kernels."""
+        origin = None if self.origin is None else asdict(self.origin)
+        return {name: getattr(self, name) for name in _HEADER} | {"origin": origin}
 
     def without_steps(self) -> Trace:
         """Return what the trace says of itself, without any steps."""
-        header = self.solver, self.label, self.options, self.kernel_names, self.problem, self.recipe, self.versions
-        return Trace(*header, self.origin, self.descends)
+        return Trace(**{**self.header, "origin": self.origin}, kernel_names=self.kernel_names)
 
     def snapshot(self) -> Trace:
         """Return a copy that no longer grows; of a run that goes on, it says that the recording ends there."""
-        now = self._as_of_now()
+        now = copy(self)
         if now.status not in FINAL:
             now.finish(Verdict("stopped", CUT_OFF))
         return now
@@ -425,10 +424,9 @@ class Trace(Sequence[Iterate]):
             with replacing(path) as file:
                 self.save(file)
             return
-        now = self._as_of_now()
-        header = {name: getattr(now, name) for name in _HEADER} | {"kernel_names": list(now.kernel_names)}
-        header["origin"] = None if now.origin is None else now.origin.to_dict()
-        write_run(path, header, now[:], now.seconds, now.split)
+        now = copy(self)
+        end = {"status": now.status, "reason": now.reason, "kernel_names": list(now.kernel_names)}
+        write_run(path, {**now.header, **end}, now[:], now.seconds, now.split)
 
     @classmethod
     def load(cls, path: str | Path | IO[bytes]) -> Trace:

@@ -7,6 +7,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import IO, Any
 
@@ -17,8 +18,7 @@ from mklviz.contract import Array, Iterate
 
 # How a trace keeps the weights of a million kernels: in full and bit for bit, where they take the least room.
 #
-# Where most of many weights are zero, only the others are kept. Otherwise all are kept, in memory up to 128 MB per
-# trace
+# Where most of many weights are zero, only the others are kept. Otherwise all are kept, in memory up to 128 MB a trace
 # and then in a temporary file. The last iterate stays as it is.
 
 
@@ -46,9 +46,13 @@ class KeptIterate(Iterate):
 
     def __reduce__(self) -> tuple[type[Iterate], tuple[Any, ...]]:
         """Pickle sparse weights as they are, and all others in full: another process may not have the file."""
-        others = tuple(getattr(self, field.name) for field in fields(Iterate)[1:])
+        others = _all_but_weights(self)
         sparse = isinstance(self._kept, _Sparse)
         return (KeptIterate, (self._kept, *others)) if sparse else (Iterate, (self.weights, *others))
+
+
+def _all_but_weights(iterate: Iterate) -> tuple[Any, ...]:
+    return tuple(getattr(iterate, field.name) for field in fields(Iterate)[1:])
 
 
 class WeightKeeping:
@@ -64,20 +68,18 @@ class WeightKeeping:
         weights = iterate.weights
         if len(weights) <= FEW or isinstance(iterate, KeptIterate):
             return iterate
-        others = {field.name: getattr(iterate, field.name) for field in fields(Iterate) if field.name != "weights"}
-        return KeptIterate(weights=self._kept(weights), **others)  # type: ignore[arg-type]
+        kept = self._kept(weights)
+        return KeptIterate(kept, *_all_but_weights(iterate)) if kept else iterate  # type: ignore[arg-type]
 
-    def _kept(self, weights: Array) -> Kept:
+    def _kept(self, weights: Array) -> Kept | None:
+        """Return what fetches weights that are kept elsewhere; None where they stay in memory as they are."""
         indices = np.flatnonzero(weights.view(np.int64))  # -0.0 is a number of its own
         if SPARSE * len(indices) <= len(weights):
             return _Sparse(indices.astype(np.int32), weights[indices], len(weights))
-        if self._taken + weights.nbytes > IN_MEMORY:
-            try:
-                return self._in_file(weights)
-            except OSError:
-                return lambda: weights  # the disk is full or may not be written to: in memory after all
         self._taken += weights.nbytes
-        return lambda: weights
+        with suppress(OSError):  # the disk is full or may not be written to: in memory after all
+            return self._in_file(weights) if self._taken > IN_MEMORY else None
+        return None
 
     def _in_file(self, weights: Array) -> Kept:
         with self._lock:
@@ -126,11 +128,9 @@ class _Sparse:
 #     last    = in vain in the last third of the steps
 #
 # A path *oscillates* where late >= 1, or late >= 0.5 and back >= 0.4, unless it has calmed down: last < 0.7, or less
-# than
-# 2 % of the weight per step. Otherwise it *settles* where it moved at least 1.5 in vain, twice as fast as in the end;
-# otherwise it is *stable*. That is what a person sees in the pictures of the scenarios; on the papers' data sets,
-# `last`
-# is at least 1.05 for SILP and at most 0.47 for all others.
+# than 2 % of the weight per step. Otherwise it *settles* where it moved at least 1.5 in vain, twice as fast as in the
+# end; otherwise it is *stable*. That is what a person sees in the pictures of the scenarios; on the papers' data sets,
+# `last` is at least 1.05 for SILP and at most 0.47 for all others.
 
 
 SHORTEST = 8  # steps that are judged: a few long ones, such as Newton's, may lead straight to where others wander
@@ -217,20 +217,20 @@ class MotionTracker:
         with self._lock:
             while len(self._moved) <= step:
                 self._add(path[len(self._moved)].weights)
-            return self._measure(path, step, _scaled(path[step].weights))
+            return self._measure(path, step, scaled(path[step].weights))
 
     def _add(self, weights: Array) -> None:
-        scaled = _scaled(weights)
+        new = scaled(weights)
         if not self._moved:
-            self._first = self._last = scaled
+            self._first = self._last = new
             self._moved.append(0.0)
             self._back.append(0.0)
             return
-        step, back = _distance(scaled, self._last), 0.0
+        step, back = _distance(new, self._last), 0.0
         if len(self._moved) > 1:
             previous = self._moved[-1] - self._moved[-2]
-            back = max(0.0, previous + step - _distance(scaled, self._before)) / 2.0
-        self._before, self._last = self._last, scaled
+            back = max(0.0, previous + step - _distance(new, self._before)) / 2.0
+        self._before, self._last = self._last, new
         self._back.append(self._back[-1] + back)
         self._moved.append(self._moved[-1] + step)
 
@@ -238,7 +238,7 @@ class MotionTracker:
         """Return the motion of the first `steps` steps, which lead to the scaled weights `end`."""
         moved, back = self._moved[steps], self._back[steps]
         parts = steps // 5, _begin_of_last(steps)
-        self._begins = {at: self._begins[at] if at in self._begins else _scaled(path[at].weights) for at in parts}
+        self._begins = {at: self._begins[at] if at in self._begins else scaled(path[at].weights) for at in parts}
         late, last = (max(0.0, moved - self._moved[at] - _distance(end, self._begins[at])) for at in parts)
         net = min(_distance(end, self._first), moved)  # rounding may make the line longer than its parts
         return Motion(steps, moved, net, late, last, back / moved if moved > 0.0 else 0.0)
@@ -249,11 +249,10 @@ def _begin_of_last(steps: int) -> int:
     return 2 * steps // 3
 
 
-def _scaled(weights: Array) -> Array:
+def scaled(weights: Array) -> Array:
     """Return the weights scaled to sum 1; weights that are all zero stay so."""
-    total = weights.sum()
-    scaled: Array = weights if total == 0.0 else weights / total
-    return scaled
+    total = float(weights.sum())
+    return weights if total == 0.0 else weights / total
 
 
 def _distance(one: Array, other: Array) -> float:

@@ -90,8 +90,14 @@ class OneMeasure:
 
 @dataclass(frozen=True)
 class _Paired(OneMeasure):
+    between: ClassVar[str]  # the two, in the label
+
     first: str
     second: str
+
+    @property
+    def label(self) -> str:
+        return f"{measure_label(self.measure)}: {called(self.first)} {self.between} {called(self.second)}"
 
     def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
         return _paired(frame, self.measure, self.first, self.second)
@@ -104,11 +110,7 @@ class Ratio(_Paired):
     options as the words of a recipe have them.
     """
 
-    even = 1.0
-
-    @property
-    def label(self) -> str:
-        return f"{measure_label(self.measure)}: {called(self.first)} as a multiple of {called(self.second)}"
+    even, between = 1.0, "as a multiple of"
 
 
 class MeanDifference(_Paired):
@@ -117,11 +119,7 @@ class MeanDifference(_Paired):
     `measure`: none of the costs: "score", "kernels" or "objective".
     """
 
-    even = 0.0
-
-    @property
-    def label(self) -> str:
-        return f"{measure_label(self.measure)}: {called(self.first)} minus {called(self.second)}"
+    even, between = 0.0, "minus"
 
 
 @dataclass(frozen=True)

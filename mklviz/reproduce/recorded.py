@@ -25,11 +25,10 @@ from mklviz.record import Trace
 from mklviz.record.bundle import recording
 from mklviz.record.run_facts import versions_in_use
 from mklviz.record.store.stored import this_machine
-from mklviz.reproduce.answering import ClaimAnswer, ClaimRow
+from mklviz.reproduce.answering import ClaimAnswer, ClaimRow, contrary_text
 from mklviz.reproduce.claim import UNKNOWN, UNTESTABLE, together
 from mklviz.reproduce.claims import all_claims
 from mklviz.reproduce.estimates import Estimate
-from mklviz.reproduce.texts import contrary_text
 
 RESULTS = Path(__file__).with_name("results.json")
 

@@ -23,7 +23,8 @@ from mklviz.errors import ProblemError
 from mklviz.problem import Problem, Simplex, one_against_all
 from mklviz.problem.proving import relative_gap
 from mklviz.record import Trace
-from mklviz.scenarios._scenario import Evidence, Outcome, best_of, trials
+from mklviz.record.summary import best_of
+from mklviz.scenarios._scenario import Evidence, Outcome, trials
 
 __all__ = ["COMPUTED", "FUNCTIONS"]
 

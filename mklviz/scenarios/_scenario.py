@@ -5,7 +5,7 @@ question, asked before the race  ->  a guess, kept  ->  the race  ->  the answer
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -80,11 +80,6 @@ class Scenario:
     def __post_init__(self) -> None:
         if self.group not in GROUPS:
             raise ProblemError(f"A scenario stands under {', '.join(GROUPS)}, but {self.group!r:.80} was given.")
-
-
-def best_of(traces: Iterable[Trace]) -> Trace:
-    """Return the run of least objective."""
-    return min(traces, key=lambda trace: trace.best.objective)
 
 
 def trials(trace: Trace) -> float:

@@ -14,7 +14,7 @@ import random
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -80,7 +80,8 @@ def _iterates(cluster: Any, solver: Solver, problem: Problem, start: Iterate | N
     there = None
     try:
         _wait_for(client, made)
-        there = _actor(client, solver, made)
+        with _beginning(solver), _lock, client.as_current():  # an actor keeps the client that is the current one
+            there = made.result()
         while True:
             iterate, seconds = _step(client, solver, there)
             for part, cost in seconds.items():
@@ -106,7 +107,7 @@ def _connected(cluster: Any) -> Any:
 
 def _begun(client: Any, solver: Solver, problem: Problem, start: Iterate | None, fineness: float) -> Any:
     """Return the future of a solver's steps on the worker whose turn it is."""
-    try:
+    with _beginning(solver):
         workers = sorted(workers_of(client))
         if not workers:
             raise SolverError(
@@ -116,19 +117,21 @@ def _begun(client: Any, solver: Solver, problem: Problem, start: Iterate | None,
         there = client.scatter(problem, workers=[worker], hash=False)
         place = {"workers": [worker], "allow_other_workers": True}
         return client.submit(StepsThere, there, solver, start, fineness, actor=True, pure=False, **place)
+
+
+@contextmanager
+def _beginning(solver: Solver) -> Iterator[None]:
+    """Say of errors of the cluster that it could not begin a solver's run."""
+    try:
+        yield
     except MklvizError:
         raise
     except Exception as error:
-        raise _unanswered(solver, error) from error
-
-
-def _actor(client: Any, solver: Solver, made: Any) -> Any:
-    """Return the actor that computes the steps; it keeps the client that is the current one as it arrives."""
-    try:
-        with _lock, client.as_current():
-            return made.result()
-    except Exception as error:
-        raise _unanswered(solver, error) from error
+        why = message_of(error) or type(error).__name__
+        raise SolverError(
+            f"The Dask cluster could not begin {solver.label}. Its workers need mklviz in the version that is here. It"
+            f" said: {why}"
+        ) from error
 
 
 def _step(client: Any, solver: Solver, there: Any) -> Any:
@@ -159,14 +162,6 @@ def _wait_for(client: Any, future: Any) -> None:
             spent("other", LOOK_SECONDS)
     finally:
         spent("other", -waited)  # the worker's own clock counts
-
-
-def _unanswered(solver: Solver, error: Exception) -> SolverError:
-    why = message_of(error) or type(error).__name__
-    return SolverError(
-        f"The Dask cluster could not begin {solver.label}. Its workers need mklviz in the version that is here. It"
-        f" said: {why}"
-    )
 
 
 def _leave(made: Any, there: Any) -> None:

@@ -10,7 +10,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
+from statistics import fmean
 from typing import Any, TextIO
 
 from mklviz.engine.solving import hand_over
@@ -102,6 +104,7 @@ class SweepRun:
         self.sweep, self.store, self.retry = sweep, store, retry
         self.engine: Engine = Processes(workers) if engine is None else engine
         self.error: BaseException | None = None
+        self._whose: Asker = EVERYBODY if store is None else store.owner
         self._sweeps: dict[str, str] = {}  # the key of the first sweep that has a member
         every: dict[str, Member] = {}
         for each in (sweep, *beside):
@@ -109,8 +112,8 @@ class SweepRun:
             self._sweeps = dict.fromkeys(own, each.key) | self._sweeps
             every |= own
         self.members = self.engine.share(tuple(every.values()))
-        self._known: dict[str, MemberOutcome] = {}
         self._outcomes: dict[str, MemberOutcome] = {}
+        self._skipped = 0  # of these, there before
         self._begun: dict[str, float] = {}
         self._took: dict[str, list[float]] = {}  # seconds by solver
         self._queue = MemberQueue(())
@@ -155,13 +158,10 @@ class SweepRun:
     def progress(self) -> SweepProgress:
         """How far it is; cheap enough to be asked for several times a second."""
         with self._lock:
-            known = {**self._known, **self._outcomes}
-            failed = sum(outcome.failed for outcome in known.values())
-            done = sum(outcome.done for outcome in known.values())
-            return SweepProgress(
-                *(done, len(self._begun), failed, len(self._known), len(self.members), self._seconds_left(known)),
-                self._queue.elsewhere,
-            )
+            failed = sum(outcome.failed for outcome in self._outcomes.values())
+            done = sum(outcome.done for outcome in self._outcomes.values())
+            counts = done, len(self._begun), failed, self._skipped, len(self.members)
+            return SweepProgress(*counts, self._seconds_left(), self._queue.elsewhere)
 
     @property
     def not_kept(self) -> str:
@@ -179,8 +179,8 @@ class SweepRun:
         """Return what is known now, of the first sweep or of another one."""
         sweep = sweep or self.sweep
         with self._lock:
-            known = {**self._known, **self._outcomes}
-        return SweepTable(sweep, {member.key: known[member.key] for member in sweep.members if member.key in known})
+            known = {key: self._outcomes[key] for member in sweep.members if (key := member.key) in self._outcomes}
+        return SweepTable(sweep, known)
 
     def _run(self) -> None:
         try:
@@ -188,7 +188,7 @@ class SweepRun:
             if self.retry:
                 known = {key: outcome for key, outcome in known.items() if outcome.done}
             with self._lock:
-                self._known = known
+                self._outcomes, self._skipped = known, len(known)
             left = [member for member in self.members if member.key not in known]
             store = self.store
             claims = Claims(store.folder / LOCKS if store is not None and store.enabled else None)
@@ -210,10 +210,6 @@ class SweepRun:
 
     def _head(self, member: Member) -> RunHead:
         return head_of(member, self._sweeps[member.key], self._whose)
-
-    @property
-    def _whose(self) -> Asker:
-        return EVERYBODY if self.store is None else self.store.owner
 
     def _claim_key(self, member: Member) -> str:
         return owned_key(member.path, self._whose.name)
@@ -258,14 +254,13 @@ class SweepRun:
             if begun is not None:
                 self._took.setdefault(member.solver, []).append(time.monotonic() - begun)
 
-    def _seconds_left(self, known: Mapping[str, MemberOutcome]) -> float:
+    def _seconds_left(self) -> float:
         """Guess what is left, by what the solvers have taken so far."""
-        took = [seconds for each in self._took.values() for seconds in each]
-        left = [member for member in self.members if member.key not in known]
-        if not left or not took:
+        left = [member for member in self.members if member.key not in self._outcomes]
+        if not left or not self._took:
             return math.nan if left else 0.0
-        usual = sum(took) / len(took)
-        means = {solver: sum(each) / len(each) for solver, each in self._took.items()}
+        usual = fmean(chain(*self._took.values()))
+        means = {solver: fmean(each) for solver, each in self._took.items()}
         return sum(means.get(member.solver, usual) for member in left) / max(1, self.engine.workers)
 
 

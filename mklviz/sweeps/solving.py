@@ -9,8 +9,6 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
-import numpy as np
-
 from mklviz.context.blas import one_blas_thread
 from mklviz.context.meter import cpu_time
 from mklviz.contract import Iterate
@@ -51,24 +49,23 @@ def solve_member(member: Member, command: SweepCommand, begun: Watch, stepped: W
 
     `begun` is called with the trace before its first step, and `stepped` after each.
     """
-    machine = {"machine": this_machine().id, "calibration": this_machine().calibration}
+    machine = {"machine": this_machine().id}
     try:
         with one_blas_thread():
             prepared = _prepared(member.recipe, command)
             run = _run_of(member, prepared, _start(member, command))
             begun(run.trace)
             _solve(run, command, stepped)
-            _keep_end(member, run.trace)
-            return run.trace, {
-                **machine,
-                **_results(prepared, run.trace),
-                "fit_seconds": _fit_seconds(member.first, command),
-            }
+            if len(run.trace) and run.trace.status in DONE:
+                _keep(_ENDS, member.key, run.trace.best_start)
+            fit = {"fit_seconds": _fit_seconds(member.first, command)}
+            return run.trace, {**machine, **_results(prepared, run.trace), **fit}
     except Interrupted:
         verdict = Verdict("stopped", "The sweep was stopped.")
     except (MklvizError, DataError, MemoryError, OSError) as error:
         verdict = Verdict("failed", message_of(error) or "There is not enough memory for this.")
-    trace = _empty(member)
+    choice = member.recipe.solvers[0]
+    trace = Trace(choice.name, choice.name, dict(choice.options), recipe=member.recipe.to_json())
     begun(trace)
     trace.finish(verdict)
     return trace, machine
@@ -103,11 +100,6 @@ def _end_of(member: Member) -> Iterate | None:
         return _ENDS.pop(member.key, None)
 
 
-def _keep_end(member: Member, trace: Trace) -> None:
-    if len(trace) and trace.status in DONE:
-        _keep(_ENDS, member.key, trace.best_start)
-
-
 def _keep(kept: dict[object, T], key: object, value: T) -> None:
     with _lock:
         while len(kept) >= MOST_KEPT:
@@ -120,11 +112,6 @@ def _run_of(member: Member, prepared: Prepared, start: Iterate | None) -> Run:
     run = Run(prepared.problem, recipe.solvers[0].make(member.split), recipe.stop.rules(recipe.convex), start=start)
     run.trace.recipe = recipe.to_json()
     return run
-
-
-def _empty(member: Member) -> Trace:
-    choice = member.recipe.solvers[0]
-    return Trace(choice.name, choice.name, dict(choice.options), recipe=member.recipe.to_json())
 
 
 def _solve(run: Run, command: SweepCommand, stepped: Watch) -> None:
@@ -230,13 +217,9 @@ def mean_fit_seconds(problem: Problem) -> float:
     try:
         with one_blas_thread():
             while len(times) < TIMES and sum(times) < ENOUGH_SECONDS:
-                times.append(_fit(problem))
+                begun = cpu_time()
+                SvmOracle(problem, TOLERANCE).begin(None)
+                times.append(cpu_time() - begun)
     except MklvizError:
         return math.nan
-    return float(np.min(times))
-
-
-def _fit(problem: Problem) -> float:
-    begun = cpu_time()
-    SvmOracle(problem, TOLERANCE).begin(None)
-    return cpu_time() - begun
+    return min(times)

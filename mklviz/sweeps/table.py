@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from operator import attrgetter
 from pathlib import Path
-from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
 from mklviz.errors import MklvizError
@@ -22,7 +20,10 @@ from mklviz.sweeps.member import Member, MemberOutcome
 if TYPE_CHECKING:
     import pandas as pd
 
-_RESULTS = ("kernels", "gap")  # what a run has at its end, though a sweep may vary what is called so, too
+
+def _column(setting: str) -> str:
+    """Return the column of what varies; what is called as a result of runs is, has a name of its own."""
+    return f"{setting} (set)" if setting in ("kernels", "gap") else setting
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class SweepTable:
             "data": member.data,
             "split": member.split,
             "solver": member.solver,
-            **{f"{key} (set)" if key in _RESULTS else key: value for key, value in member.settings.items()},
+            **{_column(key): value for key, value in member.settings.items()},
             "status": outcome.status,
             "gap": outcome.gap,
             "objective": outcome.objective,
@@ -145,26 +146,19 @@ def known_outcomes(store: Store, members: Iterable[Member]) -> dict[str, MemberO
 # What a run that did not converge took is less than what it would have taken: where there is one among those that are
 # averaged, the mean is a lower bound, and says so. CPU seconds stand there for runs of one machine only.
 
-Results = Sequence[MemberOutcome]
-
 
 def summary_rows(table: SweepTable) -> list[tuple[str, ...]]:
     """Return header and rows of a short table."""
-    groups: dict[Hashable, list[tuple[Member, MemberOutcome]]] = {}
-    for member, outcome in table:
-        groups.setdefault((member.data, member.solver, *member.settings.items()), []).append((member, outcome))
-    varied = [*table.sweep.members[0].settings]
+    frame, varied = table.frame, [*table.sweep.members[0].settings]
     costs = {"SVM solves": "svm_solves", "fits": "fits"} | ({"CPU s": "seconds"} if _machines(table) < 2 else {})
     rows: list[tuple[str, ...]] = [("data", "solver", *varied, "solved", *costs, "test score", "kernels")]
-    for pairs in groups.values():
-        first, outcomes = pairs[0][0], [outcome for _, outcome in pairs]
-        ran = [outcome for outcome in outcomes if outcome.steps or outcome.svm_solves]
-        solved = sum(outcome.status in SOLVED for outcome in outcomes)
-        settings = [value if isinstance(value, str) else f"{value:g}" for value in first.settings.values()]
-        bound = "≥ " if any(outcome.status not in SOLVED for outcome in ran) else ""
-        spent = [_spread(ran, attrgetter(cost), bound) for cost in costs.values()]
-        cells = [_spread(ran, _score), _spread(ran, attrgetter("kernels"))]
-        rows.append((first.data, first.solver, *settings, f"{solved:,} of {len(outcomes):,}", *spent, *cells))
+    for (data, solver, *settings), part in frame.groupby(["data", "solver", *map(_column, varied)], sort=False):
+        ran, solved = part[_ran(part)], part["status"].isin(SOLVED)
+        bound = "" if solved[ran.index].all() else "≥ "
+        named = [value if isinstance(value, str) else f"{value:g}" for value in settings]
+        spent = [_spread(ran[cost], bound) for cost in costs.values()]
+        cells = [_spread(ran["score"]), _spread(ran["kernels"])]
+        rows.append((str(data), str(solver), *named, f"{solved.sum():,} of {len(part):,}", *spent, *cells))
     return rows
 
 
@@ -177,17 +171,18 @@ def machines_text(table: SweepTable) -> str:
 
 
 def _machines(table: SweepTable) -> int:
-    return len({outcome.results.get("machine") for _, outcome in table if outcome.steps or outcome.svm_solves})
+    frame = table.frame
+    return int(frame["machine"][_ran(frame)].nunique())
 
 
-def _spread(outcomes: Results, value: Callable[[MemberOutcome], float], bound: str = "") -> str:
+def _ran(frame: pd.DataFrame) -> pd.Series[bool]:
+    return (frame["steps"] > 0) | (frame["svm_solves"] > 0)
+
+
+def _spread(values: pd.Series[float], bound: str = "") -> str:
     """Return "mean ± standard deviation" of what is known."""
-    known = [number for outcome in outcomes if not math.isnan(number := value(outcome))]
-    if not known:
+    known = values.dropna()
+    if known.empty:
         return "–"
-    mean = f"{bound}{fmean(known):.3g}"
-    return f"{mean} ± {stdev(known):.2g}" if len(known) > 1 else mean
-
-
-def _score(outcome: MemberOutcome) -> float:
-    return float(outcome.results.get("score", math.nan))
+    mean = f"{bound}{known.mean():.3g}"
+    return f"{mean} ± {known.std():.2g}" if len(known) > 1 else mean

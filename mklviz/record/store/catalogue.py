@@ -12,7 +12,7 @@ import secrets
 import sqlite3
 import threading
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from typing import Any
 from mklviz.errors import MklvizError
 from mklviz.quoting import message_of
 from mklviz.record.store.folder import LOCKS, NEWER, FolderLock, of_disk, of_index
-from mklviz.record.store.index import Index, NewerIndex, copied_index, move_aside, opened_index
+from mklviz.record.store.index import Index, NewerIndex, copied_index, opened_index, remove_index
 from mklviz.record.store.recorder import Recorder
 from mklviz.record.store.stored import DAMAGED, StoredRun, damaged, is_cut_off, is_id, run_in
 
@@ -68,7 +68,7 @@ class RunsFolder:
             there = self._times({*going_on, *(run_id for run_id, changed in known.items() if not changed)})
             missing: set[str] = set()
         else:
-            there = self._all_times()
+            there = self._times(filter(is_id, os.listdir(self.path)))
             missing = set(known) - set(there)
             self._at, self._looked = (at if now - at > SETTLED else -1), begun
         changed = {
@@ -78,19 +78,10 @@ class RunsFolder:
         }
         return changed, missing
 
-    def _all_times(self) -> dict[str, int]:
-        times = {}
-        with os.scandir(self.path) as entries:
-            for entry in entries:
-                if is_id(entry.name):
-                    with suppress(OSError):  # it has just gone
-                        times[entry.name] = entry.stat().st_mtime_ns
-        return times
-
-    def _times(self, run_ids: Collection[str]) -> dict[str, int]:
+    def _times(self, run_ids: Iterable[str]) -> dict[str, int]:
         times = {}
         for run_id in run_ids:
-            with suppress(OSError):
+            with suppress(OSError):  # it has just gone
                 times[run_id] = (self.path / run_id).stat().st_mtime_ns
         return times
 
@@ -282,7 +273,7 @@ class Catalogue:
             self.runs_folder.forget()
             return
         if kept:
-            move_aside(self.folder / INDEX)
+            remove_index(self.folder / INDEX)
         self._index = None
 
     def close(self) -> None:

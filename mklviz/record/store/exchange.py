@@ -213,7 +213,9 @@ def _taken_in(stated: Mapping[str, Any], run: bytes, folder: Path) -> str:
     """Write a run's folder, or add to that of the same run taken in before; return the key of the race."""
     race = str(stated["head"]["race"])
     same = folder.glob(f"*-{stated['id'].partition('-')[2]}")
-    there = next((path.name for path in same if _stated(path) == (race, stated["head"]["owner"])), "")
+    heads = ((path.name, read_json(path / HEAD)) for path in same)
+    mine = race, stated["head"]["owner"]
+    there = next((name for name, head in heads if (head.get("race"), head.get("owner")) == mine), "")
     run_id = there or (new_id(stated["id"][25:]) if (folder / stated["id"]).exists() else stated["id"])
     with tempfile.TemporaryDirectory(prefix=".import-", dir=folder) as beside:
         whole = Path(beside)
@@ -226,12 +228,6 @@ def _taken_in(stated: Mapping[str, Any], run: bytes, folder: Path) -> str:
     if about.get("deleted") is not None:  # here, or where it comes from
         write_json(folder / run_id / ABOUT, {**about, "deleted": None, "changed": time.time()})
     return race
-
-
-def _stated(folder: Path) -> tuple[Any, Any]:
-    """Return the race and the owner that a run's head names."""
-    head = read_json(folder / HEAD)
-    return head.get("race"), head.get("owner")
 
 
 def merge_runs(source: Path, folder: Path) -> Merged:

@@ -25,14 +25,6 @@ CUT_OFF_SECONDS = 30.0  # a run that is going on says so more often
 MOST_STATED = 10**7  # bytes of a file in JSON: what is longer was not written here
 
 
-def write_durably(path: Path, content: bytes) -> int:
-    """Write a file that is on the disk under its name afterwards, or not at all; return its size in bytes."""
-    with replacing(path) as file:
-        file.write(content)
-    bring_to_disk(path.parent)
-    return len(content)
-
-
 def bring_to_disk(folder: Path) -> None:
     """Have a name that was given in a folder survive a power cut, where the system can promise that."""
     with suppress(OSError):  # Windows opens no folders, and some network disks bring none to the disk
@@ -56,7 +48,10 @@ def read_json(path: Path) -> dict[str, Any]:
 def write_json(path: Path, stated: Mapping[str, Any]) -> int:
     """Replace a file whole, or raise `OSError`; return its size. What JSON does not know is written as text."""
     content = json.dumps(stated, ensure_ascii=False, default=str).encode("utf-8", "replace")
-    return write_durably(path, content)
+    with replacing(path) as file:
+        file.write(content)
+    bring_to_disk(path.parent)
+    return len(content)
 
 
 def read_seen(folder: Path) -> float:

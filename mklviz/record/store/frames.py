@@ -17,13 +17,12 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from mklviz.context import PARTS
 from mklviz.contract import Array
 from mklviz.errors import MklvizError
 from mklviz.quoting import message_of
-from mklviz.record.archive import Arrays, Step, archive_in_memory, columns_of, opened_run, read_header
+from mklviz.record.archive import Arrays, Step, as_text, columns_of, opened_run, read_header, replacing
 from mklviz.record.run_facts import FINAL, Origin, Verdict
-from mklviz.record.store.folder import END, FRAME, HEAD, PACKED, read_json, write_durably
+from mklviz.record.store.folder import END, FRAME, HEAD, PACKED, bring_to_disk, read_json
 from mklviz.record.summary import result_at
 from mklviz.record.trace import CUT_OFF, Trace
 from mklviz.record.weights import FEW, SPARSE
@@ -60,8 +59,8 @@ def write_frame(folder: Path, trace: Trace, first: int, last: int) -> tuple[int,
     step = trace[first]
     length = min(last, first + max(1, MOST_BYTES // (step.weights.nbytes + 2 * step.dual.nbytes + 1)))
     iterates = trace[first:length]
-    seconds = np.array([trace.seconds_at(index) for index in range(first, length)])
-    split = _split(trace, first, length)
+    seconds = trace.seconds[first:length]
+    split = {part: spent[first:length] for part, spent in trace.split.items()}
     in_full = len(trace.kernel_names) <= FEW
     header = {
         **dict.fromkeys(("solver", "label", "problem", "reason", "recipe"), ""),
@@ -75,13 +74,11 @@ def write_frame(folder: Path, trace: Trace, first: int, last: int) -> tuple[int,
     }
     head, columns = columns_of(header, iterates, seconds, split)
     weights = weights_as_columns([iterate.weights for iterate in iterates])
-    return length, write_durably(folder / frame_name(first), archive_in_memory(head, {**columns, **weights}))
-
-
-def _split(trace: Trace, first: int, length: int) -> dict[str, Any]:
-    """Return the seconds by part of some steps; nothing where they were not measured."""
-    spent = [trace.split_at(index) for index in range(first, length)]
-    return {part: np.array([each[part] for each in spent]) for part in PARTS} if all(spent) else {}
+    with replacing(folder / frame_name(first)) as file:
+        np.savez(file, header=as_text(head), **columns, **weights)  # type: ignore[arg-type]  # none is called allow_pickle
+        size = file.tell()
+    bring_to_disk(folder)
+    return length, size
 
 
 def read_frames(folder: Path, begin: int) -> Iterator[tuple[int, Step]]:

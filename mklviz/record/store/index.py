@@ -13,7 +13,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -34,31 +34,13 @@ from mklviz.record.store.stored import CUT_OFF, Machine, StoredRun, status_now
 
 
 VERSION = 2  # of the tables: an index of an earlier version is made anew from the runs' folders
-_TABLES = """
-BEGIN;
-DROP TABLE IF EXISTS runs;
-CREATE TABLE runs (
-    id TEXT PRIMARY KEY, race TEXT, key TEXT, solver TEXT, label TEXT, options TEXT, seed INTEGER, status TEXT,
-    reason TEXT, words TEXT, recipe TEXT, data TEXT, problem TEXT, versions TEXT, machine_state TEXT, created REAL,
-    seen REAL, steps INTEGER, svm_solves INTEGER, seconds REAL, objective REAL, lower_bound REAL, gap REAL,
-    active INTEGER, kernels INTEGER, name TEXT, note TEXT, tags TEXT, pinned INTEGER, deleted REAL, changed REAL,
-    lesson TEXT, made_by TEXT, owner TEXT, sweep TEXT, member TEXT, results TEXT, bytes INTEGER, machine TEXT,
-    haystack TEXT, folder_changed INTEGER
-) WITHOUT ROWID;
-CREATE INDEX runs_created ON runs (created);
-CREATE INDEX runs_race ON runs (race);
-CREATE INDEX runs_member ON runs (member);
-PRAGMA user_version = {};
-COMMIT;
-"""
 _log = logging.getLogger(__name__)
-_BACKUPS = 2
 
 
 def make_tables(connection: sqlite3.Connection) -> None:
     """Make the tables of this version anew, whole or not at all, where others or none are there."""
     if _version_of(connection) != VERSION:
-        connection.executescript(_TABLES.format(VERSION))
+        connection.executescript(_TABLES)
 
 
 def _version_of(connection: sqlite3.Connection) -> int:
@@ -75,26 +57,19 @@ def opened_index(path: Path) -> sqlite3.Connection:
     try:
         return _opened(path)
     except sqlite3.DatabaseError as error:
-        if isinstance(error, sqlite3.OperationalError) and not _is_damage(error):
+        of_content = any(words in str(error) for words in ("no such", "has no column", "malformed"))
+        if isinstance(error, sqlite3.OperationalError) and not of_content:  # but of locks or disks
             raise
         _log.warning("The index %s is damaged, and made anew from the runs: %s", path, error)
-        move_aside(path)
+        remove_index(path)
         return _opened(path)
-
-
-def _is_damage(error: sqlite3.OperationalError) -> bool:
-    """Return whether an error tells of content rather than of locks and disks."""
-    return "no such" in str(error) or "has no column" in str(error) or "malformed" in str(error)
 
 
 def _opened(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=2.0, check_same_thread=False)
     try:
-        version = _version_of(connection)
-        if version > VERSION:
+        if _version_of(connection) > VERSION:
             raise NewerIndex
-        if not version:
-            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # has to stand before the first table
         connection.execute("PRAGMA journal_mode = DELETE")
         connection.execute("PRAGMA synchronous = FULL")
         make_tables(connection)
@@ -107,15 +82,10 @@ def _opened(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def move_aside(path: Path) -> None:
-    """Put a damaged index, with its journals, out of the way; of several the newest two are kept."""
-    aside = path.with_name(f"{path.stem}.damaged-{time.time_ns()}{path.suffix}")
-    with suppress(OSError):
-        path.replace(aside)
-    for journal in ("-journal", "-wal", "-shm"):
-        path.with_name(path.name + journal).unlink(missing_ok=True)
-    for old in sorted(path.parent.glob(f"{path.stem}.damaged-*"))[:-_BACKUPS]:
-        old.unlink(missing_ok=True)
+def remove_index(path: Path) -> None:
+    """Remove a damaged index with its journals; it holds nothing that the folders of runs do not state."""
+    for ending in ("", "-journal", "-wal", "-shm"):
+        path.with_name(path.name + ending).unlink(missing_ok=True)
 
 
 def copied_index(path: Path) -> sqlite3.Connection:
@@ -226,6 +196,16 @@ _AS_JSON = ("options", "versions", "tags", "results", "machine_state")
 _SEARCHED = ("name", "note", "words", "solver", "label", "data", "problem", "lesson")  # besides the tags
 _COLUMNS = tuple({"machine": "machine_state"}.get(name, name) for name in _FIELDS)
 _ROW = (*_COLUMNS, "machine", "haystack", "folder_changed")
+_TABLES = f"""
+BEGIN;
+DROP TABLE IF EXISTS runs;
+CREATE TABLE runs ({", ".join(_ROW)}, PRIMARY KEY (id)) WITHOUT ROWID;
+CREATE INDEX runs_created ON runs (created);
+CREATE INDEX runs_race ON runs (race);
+CREATE INDEX runs_member ON runs (member);
+PRAGMA user_version = {VERSION};
+COMMIT;
+"""
 _STATED = [name for name in _ROW if name not in ("id", "folder_changed")]
 _INSERT = (
     f"INSERT INTO runs ({', '.join(_ROW)}) VALUES ({', '.join('?' * len(_ROW))})"

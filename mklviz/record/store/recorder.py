@@ -28,10 +28,7 @@ SEEN_SECONDS = 5.0  # between two signs of life
 
 def head_of(run_id: str, key: str, trace: Trace, shared: RunHead) -> dict[str, Any]:
     """Return what stands in a run's head."""
-    words = ("solver", "label", "options", "problem", "recipe", "versions", "descends")
-    stated = {name: getattr(trace, name) for name in words}
-    stated["origin"] = None if trace.origin is None else trace.origin.to_dict()
-    return {"version": 1, "id": run_id, "key": key, "created": time.time(), **asdict(shared), "trace": stated}
+    return {"version": 1, "id": run_id, "key": key, "created": time.time(), **asdict(shared), "trace": trace.header}
 
 
 class Recorder:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -114,23 +115,20 @@ class Store:
         """
         race = head.race if head.race and not self._is_anothers(head.race) else new_id()
         shared = replace(head, race=race, owner=self.owner.name or head.owner)
-
-        def begin(key: str, trace: Trace, other: Recorder | None) -> Recorder | None:
-            return (
-                self._begin(key, trace, shared, {} if other is None else other.newest_about) if self.enabled else None
-            )
-
-        recording = Recording(shared.race, begin, self._flush)
+        recording = Recording(shared.race, partial(self._begin, shared), self._flush)
         for key, trace in traces.items():
             recording.add(key, trace)
         return recording
 
-    def _begin(self, key: str, trace: Trace, shared: RunHead, about: Mapping[str, Any]) -> Recorder:
+    def _begin(self, shared: RunHead, key: str, trace: Trace, other: Recorder | None) -> Recorder | None:
+        """Begin to record a run beside another one of its race; None where races are not kept."""
+        if not self.enabled:
+            return None
         run_id = new_id(trace.solver)
         head = head_of(run_id, key, trace, replace(shared, machine=this_machine()))
         head["writer"] = self._catalogue.writer
         recorder = Recorder(self._runs / run_id, head, trace, self._catalogue.runs_folder.make)
-        recorder.about = dict(about)  # a branch is called as its race is
+        recorder.about = {} if other is None else other.newest_about  # a branch is called as its race is
         self._catalogue.add(recorder)
         WRITER.follow(recorder, self._hear)
         return recorder

@@ -18,8 +18,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from mklviz.quoting import one_line
 from mklviz.record.run_facts import FINAL, MOST_COUNT, MOST_VALUES, number_in, plain_values, text_in, text_of
 from mklviz.record.store.folder import ABOUT, CUT_OFF_SECONDS, END, HEAD, LOCKS, PACKED, is_gone, read_json, read_seen
@@ -37,15 +35,14 @@ class Machine:
     name: str = ""  # of its processor
     cores: int = 0
     load: float = 0.0  # processes that wanted to run, on average over a minute
-    calibration: float = 0.0  # CPU seconds of a fixed piece of work
     id: str = ""  # a digest, which differs between machines
 
     @classmethod
     def read(cls, stored: Any) -> Machine:
         """Return the machine that a file states; what is missing has its default."""
         stated = stored if isinstance(stored, Mapping) else {}
-        cores, load, calibration = (number_in(stated, name, most=1e9) for name in ("cores", "load", "calibration"))
-        return cls(text_in(stated, "name"), int(cores), load, calibration, text_in(stated, "id"))
+        cores, load = (number_in(stated, name, most=1e9) for name in ("cores", "load"))
+        return cls(text_in(stated, "name"), int(cores), load, text_in(stated, "id"))
 
 
 def this_machine() -> Machine:
@@ -57,7 +54,7 @@ def this_machine() -> Machine:
 def _measured() -> Machine:
     name, cores = _processor(), os.cpu_count() or 1
     text = "\n".join((platform.node(), _installation(), name, str(cores)))
-    return Machine(name, cores, 0.0, _calibration(), hashlib.sha256(text.encode()).hexdigest()[:8])
+    return Machine(name, cores, id=hashlib.sha256(text.encode()).hexdigest()[:8])
 
 
 def _processor() -> str:
@@ -82,17 +79,6 @@ def _load() -> float:
         return round(os.getloadavg()[0], 2)
     except (AttributeError, OSError):
         return 0.0
-
-
-def _calibration() -> float:
-    """Return the CPU seconds that some arithmetic and sorting take, the least of five times."""
-    numbers = np.random.default_rng(0).standard_normal(20_000)
-    times = []
-    for _ in range(5):
-        begun = time.thread_time()
-        np.sort(np.exp(numbers) * numbers).cumsum()
-        times.append(time.thread_time() - begun)
-    return min(times)
 
 
 _ID = re.compile(r"\d{8}T\d{6}-[0-9a-f]{8}(-[A-Za-z0-9_-]{1,60})?")

@@ -118,44 +118,35 @@ _VARIATIONS = {
     "widths of the toolbox": "kernels=gauss:0.5,1,2,5,7,10,12,15,17,20@all+each poly:1...3@all+each",
 }
 
+_table_claim = partial(simplemkl_claim, place="Table 1", variations=_VARIATIONS, note=_OPEN)
 _TABLE_1 = (
-    simplemkl_claim(
+    _table_claim(
         name="simplemkl-table-1-time",
-        place="Table 1",
         sentence="The gradient method takes less time than SILP, up to 17.6 times less.",
         quantity=Ratio("time", "silp", OURS),
         decided_by=AtLeast(0.5),
         published={data: silp[2] / ours[2] for data, (silp, ours) in _TABLE.items()},
-        variations=_VARIATIONS,
-        note=_OPEN,
     ),
-    simplemkl_claim(
+    _table_claim(
         name="simplemkl-table-1-kernels",
-        place="Table 1",
         sentence="The gradient method keeps more kernels than SILP, as it is stopped early.",
         quantity=MeanDifference("kernels", OURS, "silp"),
         decided_by=MoreThan(0.0),
         published={data: ours[0] - silp[0] for data, (silp, ours) in _TABLE.items()},
-        variations=_VARIATIONS,
-        note=_OPEN,
     ),
-    simplemkl_claim(
+    _table_claim(
         name="simplemkl-table-1-accuracy",
-        place="Table 1",
         sentence="The gradient method and SILP are equally accurate.",
         quantity=MeanDifference("score", OURS, "silp"),
         decided_by=Alike(1.0),
         published={data: ours[1] - silp[1] for data, (silp, ours) in _TABLE.items()},
-        variations=_VARIATIONS,
-        note=_OPEN,
     ),
-    simplemkl_claim(
+    _table_claim(
         name="simplemkl-figure-1",
         place="Figure 1",
         sentence="SILP's kernel weights wander for many steps, those of the gradient method do not.",
         quantity=Ratio("moved", "silp", OURS),
         decided_by=MoreThan(5.0),
-        variations=_VARIATIONS,
         note="How often all of the weight was moved from some kernels to others, until the stop rule.",
     ),
 )

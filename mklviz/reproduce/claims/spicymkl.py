@@ -10,6 +10,10 @@ spicymkl_claim = partial(
     " Machine Learning 85, 2011",
     certified_rule="gap=1e-2; max-iter=100",
 )
+_SMALL, _SMALL_QUICK = "data=ionosphere,heart,liver; split=0...4", "data=heart,liver; split=0,1"
+_digits_claim = partial(
+    spicymkl_claim, quick=_SMALL_QUICK, certified_rule="gap=1e-1,1e-3,1e-6; max-iter=100", decided_by=MoreThan(1.0)
+)
 _SETUP = "data=ionosphere; split=0...4; C=100"
 _THOUSANDS = "kernels=gauss@random:300"
 _SIZES = "kernels=gauss@random:30|gauss@random:100|gauss@random:300"
@@ -54,15 +58,12 @@ CLAIMS = (
         decided_by=Within(0.0, 1.1),
         note="Few kernels of many have weight: 13 to 21 of 3,000.",
     ),
-    spicymkl_claim(
+    _digits_claim(
         name="spicymkl-theorem-1",
         place="Theorem 1",
         sentence="It converges faster than linearly: a step wins more digits the closer it is to the optimum.",
-        setup="data=ionosphere,heart,liver; split=0...4; loss=logistic; C=10; solvers=spicymkl",
-        quick="data=heart,liver; split=0,1",
-        certified_rule="gap=1e-1,1e-3,1e-6; max-iter=100",
+        setup=f"{_SMALL}; loss=logistic; C=10; solvers=spicymkl",
         quantity=DigitsPerStep("steps", "spicymkl"),
-        decided_by=MoreThan(1.0),
         note="Its proximity parameter grows from step to step. Digits are those of the certified gap.",
     ),
     spicymkl_claim(
@@ -75,23 +76,19 @@ CLAIMS = (
         decided_by=MoreThan(1.1),
         note="Growth that is about linear would be the cost of the kernels themselves.",
     ),
-    spicymkl_claim(
+    _digits_claim(
         name="spicymkl-hessian-order",
         place="Introduction",
         sentence="HessianMKL converges with second order: a step wins more digits the closer it is to the optimum.",
-        setup="data=ionosphere,heart,liver; split=0...4; C=100; solvers=newton:safeguard=false",
-        quick="data=heart,liver; split=0,1",
-        certified_rule="gap=1e-1,1e-3,1e-6; max-iter=100",
+        setup=f"{_SMALL}; C=100; solvers=newton:safeguard=false",
         quantity=DigitsPerStep("steps", "newton:safeguard=false"),
-        decided_by=MoreThan(1.0),
     ),
     spicymkl_claim(
         name="spicymkl-elastic-net",
         place="Introduction, section 4",
         sentence="With the elastic net it is faster than with the block 1-norm.",
-        setup="data=ionosphere,heart,liver; split=0...4; loss=logistic; C=1; solvers=spicymkl;"
-        " regularizer=block-l1|elastic-net",
-        quick="data=heart,liver; split=0,1",
+        setup=f"{_SMALL}; loss=logistic; C=1; solvers=spicymkl; regularizer=block-l1|elastic-net",
+        quick=_SMALL_QUICK,
         quantity=RatioAcross("seconds", ("spicymkl", "block-l1"), ("spicymkl", "elastic-net")),
         decided_by=MoreThan(1.0),
         note="The paper's program for the elastic net takes a single step: it minimizes the smooth dual at once.",

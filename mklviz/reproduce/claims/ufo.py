@@ -122,30 +122,28 @@ _SETUP = (
 )
 _NOTE = "The paper's images, Caltech-101, are not shipped: here it is two sets with two classes, as in its table 1."
 
+_top_claim = partial(
+    ufo_claim,
+    place="Figure 2, top",
+    setup=_SETUP,
+    quick="data=liver; split=0,1",
+    decided_by=MoreThan(1.0),
+    variations={"C = 1": "C=1", "a gap of 1 %": "gap=1e-2"},
+    note=_NOTE,
+)
+
 _FIGURE_2 = (
-    ufo_claim(
+    _top_claim(
         name="ufo-figure-2-start",
-        place="Figure 2, top",
         sentence="OBSCURE is faster in the beginning.",
-        setup=_SETUP,
-        quick="data=liver; split=0,1",
         certified_rule="gap=0.5; max-iter=500",
         quantity=Ratio("time", "ufo", "obscure"),
-        decided_by=MoreThan(1.0),
-        variations={"C = 1": "C=1", "a gap of 1 %": "gap=1e-2"},
-        note=_NOTE,
     ),
-    ufo_claim(
+    _top_claim(
         name="ufo-figure-2-end",
-        place="Figure 2, top",
         sentence="Then UFO-MKL converges faster than OBSCURE.",
-        setup=_SETUP,
-        quick="data=liver; split=0,1",
         certified_rule="gap=5e-2; max-iter=500",
         quantity=Ratio("time", "obscure", "ufo"),
-        decided_by=MoreThan(1.0),
-        variations={"C = 1": "C=1", "a gap of 1 %": "gap=1e-2"},
-        note=_NOTE,
     ),
     ufo_claim(
         name="ufo-figure-2-accuracy",

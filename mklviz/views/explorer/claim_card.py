@@ -13,11 +13,7 @@ import panel as pn
 from mklviz.errors import UnknownName
 from mklviz.quoting import one_line
 from mklviz.reproduce import ClaimAnswer, ClaimRow, Estimate, PaperClaim
-from mklviz.reproduce.claim import UNKNOWN
-from mklviz.reproduce.claims import load_claim
-from mklviz.reproduce.estimates import ALL_DATA
-from mklviz.reproduce.recorded import recorded_answers
-from mklviz.reproduce.texts import (
+from mklviz.reproduce.answering import (
     COLUMNS,
     VERDICT_SIGNS,
     contrary_text,
@@ -27,6 +23,10 @@ from mklviz.reproduce.texts import (
     row_texts,
     splits_text,
 )
+from mklviz.reproduce.claim import UNKNOWN
+from mklviz.reproduce.claims import load_claim
+from mklviz.reproduce.estimates import ALL_DATA
+from mklviz.reproduce.recorded import recorded_answers
 from mklviz.views.chart.axes import axis_span
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Axis, Chart, LineMark, Mark, PointMark, Scale, Table, Tables

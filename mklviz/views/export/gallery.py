@@ -18,9 +18,9 @@ from mklviz.record.archive import replacing
 from mklviz.record.bundle import recorded_evidence, recording
 from mklviz.record.store import Store
 from mklviz.record.summary import Reference
+from mklviz.reproduce.answering import race_text, splits_text
 from mklviz.reproduce.claim import DOES_NOT
 from mklviz.reproduce.recorded import ClaimRace, claim_races
-from mklviz.reproduce.texts import race_text, splits_text
 from mklviz.scenarios import GROUPS, Question, load_scenario, scenarios
 from mklviz.views.chart.svg import svg_address
 from mklviz.views.export.lab_page import lab_page, lab_title

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import panel as pn
 
-from mklviz.analysis.curves import apart, best_of, thinned
+from mklviz.analysis.curves import apart, thinned
 from mklviz.analysis.landscape import Survey
 from mklviz.analysis.steps import Cuts, cuts_known, edge, facts_of, keeps_cuts, level_polygon
 from mklviz.analysis.weight_map import (
@@ -27,6 +27,7 @@ from mklviz.contract import Array, Iterate
 from mklviz.engine import Race
 from mklviz.numbers import number_text
 from mklviz.record import Trace
+from mklviz.record.summary import best_of
 from mklviz.views.chart.axes import tick_text
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.columns import contour_levels

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from mklviz.analysis.own_weights import why_no_start
+from mklviz.analysis.landscape import why_no_start
 from mklviz.analysis.weight_map import WeightMap
 from mklviz.engine import Race
 from mklviz.errors import MklvizError

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mklviz.analysis.curves import best_of
 from mklviz.contract import ACTIVE_WEIGHT, Array
+from mklviz.record.summary import best_of
 from mklviz.scenarios._scenario import trials
 from mklviz.views.chart.columns import placed
 from mklviz.views.chart.description import Axis, BarMark, Chart, LineMark, PointMark, Table, TextMark

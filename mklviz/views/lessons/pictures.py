@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from mklviz.analysis.curves import best_of
 from mklviz.analysis.weight_map import CORNERS, Mesh, slice_through
 from mklviz.errors import ProblemError
 from mklviz.language import ENGLISH, Language
 from mklviz.record import Trace
 from mklviz.record.bundle import recorded_evidence, recording
+from mklviz.record.summary import best_of
 from mklviz.scenarios import Evidence, Scenario, load_scenario
 from mklviz.views.chart.description import Axis, Chart, Table, Tables
 from mklviz.views.chart.svg import drawing

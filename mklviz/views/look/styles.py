@@ -16,8 +16,8 @@ from mklviz.glossary import GLOSSARY
 from mklviz.recipe.words import read_solvers
 from mklviz.record import Trace
 from mklviz.record.summary import label as label_of
+from mklviz.reproduce.answering import VERDICT_SIGNS
 from mklviz.reproduce.claim import DOES_NOT, PARTLY, REPRODUCES
-from mklviz.reproduce.texts import VERDICT_SIGNS
 from mklviz.views.look.palette import DASHES, RunStyle, Theme, mixed, readable
 
 

@@ -9,9 +9,10 @@ from html import escape
 
 import numpy as np
 
-from mklviz.analysis.curves import best_of, heaviest_bars
+from mklviz.analysis.curves import heaviest_bars
 from mklviz.analysis.stopping import RULES, judge
 from mklviz.analysis.weight_map import principal_plane
+from mklviz.record.summary import best_of
 from mklviz.scenarios import load_scenario
 from mklviz.views.chart.description import Axis, Chart, Tables
 from mklviz.views.chart.svg import drawing

@@ -16,12 +16,12 @@ import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 
-from mklviz.analysis.curves import best_of
 from mklviz.analysis.landscape import Survey
 from mklviz.analysis.steps import Cuts, cuts_known, keeps_cuts, step_of
 from mklviz.analysis.weight_map import Slice, slice_through
 from mklviz.engine import Race
 from mklviz.record import Trace
+from mklviz.record.summary import best_of
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.form import Form, FormRow, Select
 from mklviz.views.geometry.map_card import EVERY, MapCard
@@ -108,7 +108,7 @@ class SegmentCard(cards.Rooted):
     def _begin(self, race: Race) -> None:
         """Choose the slice: all of the weight, or what the two kernels have at the best point so far."""
         self._map = slice_through(best_of(race.traces.values()).best.weights, self._kernels)
-        self._cuts = Cuts(race.problem, self._map.corners) if cuts_known(race) else None
+        self._cuts = Cuts(race.problem, self._map.vertices) if cuts_known(race) else None
         self.survey.begin(race, self._map)
 
     def _draw_objective(self) -> None:

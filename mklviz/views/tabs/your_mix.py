@@ -11,7 +11,7 @@ import panel as pn
 
 from mklviz.analysis.decisions import MOST_POINTS, Lines, level_lines, mesh_over, values_over
 from mklviz.analysis.kernel_weights import sampled
-from mklviz.analysis.own_weights import YOURS, Mix, Mixer, above, mix_lines, mixed_kernels, standing
+from mklviz.analysis.landscape import YOURS, Mix, Mixer, above, mix_lines, mixed_kernels, standing
 from mklviz.contract import Iterate
 from mklviz.engine.task import Task
 from mklviz.inner.oracle import needs_known_loss
