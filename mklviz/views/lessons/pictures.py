@@ -17,7 +17,7 @@ from mklviz.language import ENGLISH, Language
 from mklviz.record import Trace
 from mklviz.record.bundle import recorded_evidence, recording
 from mklviz.scenarios import Evidence, Scenario, load_scenario
-from mklviz.views.chart.description import Axis, Chart, Table, Tables
+from mklviz.views.chart.description import Axis, Chart, Tables
 from mklviz.views.chart.svg import drawing
 from mklviz.views.geometry.map_chart import MapPath, corner_tables, map_chart, step_point, still_tables
 from mklviz.views.host.solved_paths import solved_paths, solves_alone
@@ -49,11 +49,7 @@ def triangle(runs: LessonRuns) -> Picture:
     star = step_point(best, best.best_index, map_, best.label)
     chart = map_chart({key: runs.styles[key] for key in paths}, runs.theme, triangle=True)
     mesh = triangle_mesh(runs.evidence.get("ground", {}).get("objective", ()))
-    tables: dict[str, Table] = {
-        **corner_tables(kernel_titles(runs.traces)),
-        **still_tables(paths, star, runs.styles, runs.theme, (chart.x, chart.y), mesh),
-    }
-    tables["numbers"] = {name: [] for name in tables["numbers"]}  # they stand in the tab Geometry
+    tables = {**corner_tables(kernel_titles(runs.traces)), **still_tables(paths, star, runs.styles, mesh)}
     solvers = {key: solver for key, trace in runs.traces.items() if (solver := solver_of(trace))}
     names = [*map(runs.language, kernel_titles(runs.traces))]
     looks = {key: (style.label, style.colour) for key, style in runs.styles.items()}
