@@ -44,7 +44,8 @@ def still(picture: Any, dressed_alone: bool = False) -> str | None:
         try:
             frame = _StillFrame(plot, rights.get(column - 1, 0.0), bottoms.get(row - 1, 0.0))
             drawn = [*frame.parts()]
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError):  # words on an axis, sizes by a column
+        # words on an axis, sizes by a column, other glyphs, axes that are empty or turned round
+        except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError):
             return None
         rights[column] = max(rights.get(column, 0.0), frame.left_edge + frame.width)
         bottoms[row] = max(bottoms.get(row, 0.0), frame.top_edge + frame.height)
@@ -67,19 +68,13 @@ def _known(plot: figure) -> bool:
         isinstance(each, (models.FactorRange, models.Range1d)) for each in (plot.x_range, plot.y_range)
     ):
         return False
-    for shown, scale in ((plot.x_range, plot.x_scale), (plot.y_range, plot.y_scale)):
-        low, high = _span(shown)
-        if not low < high or (type(scale).__name__ == "LogScale" and low <= 0.0):  # turned round, or empty
-            return False
     if any(isinstance(part, models.ColorBar) for part in (*plot.left, *plot.above, *plot.below)):
         return False
-    glyphs = [_glyph(renderer) for renderer in plot.renderers]
-    for glyph in glyphs:
+    for glyph in map(_glyph, plot.renderers):
         mapper = getattr(glyph, "color_mapper", None) or getattr(getattr(glyph, "fill_color", None), "transform", None)
         if mapper is not None and (type(mapper) is not models.LinearColorMapper or len(mapper.palette) > 255):
             return False
-    drawn = all(type(glyph).__name__ in _GLYPHS for glyph in glyphs)
-    return drawn and all(isinstance(part, (models.Grid, models.Legend)) for part in plot.center)
+    return all(isinstance(part, (models.Grid, models.Legend)) for part in plot.center)
 
 
 class _StillFrame(Frame):
