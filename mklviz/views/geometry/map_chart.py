@@ -160,10 +160,7 @@ def trial_table(trials: Mapping[str, Sequence[MapPoint]], styles: Mapping[str, R
 def model_tables(level: Array | None = None, edges: Sequence[Array] = (), colour: str = "") -> dict[str, Table]:
     """Return the level set, a polygon (p, 2), and the lines (2, 2) at which cuts end it, in a run's colour."""
     sets = [] if level is None or not len(level) else [level]
-    return {
-        "level-set": shapes_table(sets, [colour] * len(sets)),
-        "edges": shapes_table(edges, [colour] * len(edges)),
-    }
+    return {"level-set": shapes_table(sets, [colour] * len(sets)), "edges": shapes_table(edges, [colour] * len(edges))}
 
 
 def shapes_table(shapes: Sequence[Array], colours: Sequence[str]) -> Table:

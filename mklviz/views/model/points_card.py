@@ -302,22 +302,17 @@ class PointsCard(cards.Rooted):
 
     def _learn(self, session: Session) -> None:
         """Learn from the current points, or from those that rest; learning from earlier ones is cancelled."""
-        if self._due:
-            self._begin(session)
-        elif self._moving is not None and not self.task.working and monotonic() - self._moved_at > self.rest:
-            self._ask(session, self._moving, FINE)
-            self._moving = None
-
-    def _begin(self, session: Session) -> None:
-        assert self.points is not None
-        assert self.figure is not None
-        self._due, self._moving = False, None
-        if self._too_many(session):
+        rests = self._moving is not None and not self.task.working and monotonic() - self._moved_at > self.rest
+        points = self.points if self._due else self._moving if rests else None
+        if points is None or self.figure is None:
+            return
+        if self._due and self._too_many(session):
             self.task.forget()
             self.figure.set_field(None)
             say(self.progress, _TOO_MANY)
-            return
-        self._ask(session, self.points, FINE)
+        else:
+            self._ask(session, points, FINE)
+        self._due, self._moving = False, None
 
     def _too_many(self, session: Session) -> bool:
         return self.points is None or len(self.points) > self.most_points or session.race.problem.m > MOST_KERNELS

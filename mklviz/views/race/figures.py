@@ -19,7 +19,7 @@ from bokeh.plotting import figure
 from mklviz.views.chart.axes import style_ticks
 from mklviz.views.chart.bokeh_figure import Marks, add_readout, chart_plot, data_range, glyph_of, unpainted
 from mklviz.views.chart.columns import ANCHORED, KernelSlots
-from mklviz.views.chart.description import Axis, Chart, Column, LineMark, Mark, PointMark
+from mklviz.views.chart.description import Axis, Chart, LineMark, PointMark
 from mklviz.views.chart.race_charts import STOP, ChartOptions, race_charts, run_table, stop_table, weights_chart, x_axis
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.race.readings import Extent, RunFeed
@@ -293,19 +293,15 @@ def _draw(charts: Charts, plot: figure, chart: Chart) -> None:
 
 def _glyphs(mark: Any, scale: float) -> list[models.Glyph]:
     """Return the glyphs of a line with its markers, or of a rule, scaled by a factor."""
-    drawn: list[Mark] = [replace(mark, width=_times(mark.width, scale))]
+    drawn = [glyph_of(replace(mark, width=scale * mark.width))]
     if isinstance(mark, LineMark) and mark.marker:
-        size = _times(Column("mark"), scale)
-        drawn.append(PointMark(mark.table, mark.x, mark.y, mark.colour, mark.colour, mark.marker, size))
-    return [glyph_of(each) for each in drawn]
-
-
-def _times(value: float | Column, scale: float) -> Any:
-    """Return a number, or a column of numbers, scaled by a factor."""
-    if not isinstance(value, Column):
-        return value * scale
-    larger = models.CustomJSTransform(args={"scale": scale}, v_func="return Array.from(xs, (x) => scale * x)")
-    return {"field": value.name, **({"transform": larger} if scale != 1.0 else {})}
+        size: Any = {"field": "mark"}
+        if scale != 1.0:
+            larger = "return Array.from(xs, (x) => scale * x)"
+            size["transform"] = models.CustomJSTransform(args={"scale": scale}, v_func=larger)
+        points = PointMark(mark.table, mark.x, mark.y, mark.colour, mark.colour, mark.marker, size)
+        drawn.append(glyph_of(points))
+    return drawn
 
 
 def _figure(chart: Chart, options: ChartOptions, x_range: models.DataRange1d, height: int, left: int = 54) -> figure:
