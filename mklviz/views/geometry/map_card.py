@@ -241,9 +241,8 @@ class MapCard(cards.Rooted):
         names = best.kernel_names
         star = point_of(map_.position(best.best.weights), BEST, best.best.objective, best.best.weights, names)
         numbers = number_table(paths, self._styles, self.theme, self.figure.chart)
-        known = [
-            pair for former in self.start.ghosts for pair in former.items() if pair[0] in self._styles and len(pair[1])
-        ]
+        former = [(key, trace) for traces in self.start.ghosts for key, trace in traces.items() if len(trace)]
+        known = [(key, trace) for key, trace in former if key in self._styles]
         ghosts = [np.array([map_.position(iterate.weights) for iterate in trace]) for _, trace in known]
         table = shapes_table(ghosts, [self._styles[key].colour for key, _ in known])
         self.figure.show({**path_tables(paths, star, self._styles), "numbers": numbers, "ghosts": table})

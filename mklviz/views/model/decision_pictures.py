@@ -145,7 +145,7 @@ def draw_roc(curve: Roc, colour: str, theme: Theme, positive: str, negative: str
 
 
 def _over_equal(
-    drawn: hv.Element, ends: Span, axis: Span, theme: Theme, formats: Mapping[str, str] | None = None, **words: str
+    drawn: hv.Element, ends: Span, axis: Span, theme: Theme, formats: Mapping[str, str], **words: str
 ) -> hv.Overlay:
     """Draw values over the line on which both are equal, between two `ends`, on two axes alike."""
     equal = hv.Curve([(end, end) for end in ends], *drawn.dimensions()[:2])
@@ -196,4 +196,4 @@ def draw_predicted(true: Array, predicted: Array, colour: str, theme: Theme) -> 
     span = low - room, high + room
     cloud = hv.Scatter((true, predicted), "true", "predicted").opts(color=colour, size=5, alpha=0.6, backend="bokeh")
     words = {"title": "Predicted against true", "xlabel": "true target", "ylabel": "predicted target"}
-    return _over_equal(cloud, span, span, theme, **words)
+    return _over_equal(cloud, span, span, theme, {}, **words)
