@@ -439,7 +439,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/server": (1886, 12),
     "mklviz/sweeps": (3028, 13),
     "mklviz/views": (30, 1),
-    "mklviz/views/chart": (1976, 10),
+    "mklviz/views/chart": (1977, 10),
     "mklviz/views/explorer": (1898, 10),
     "mklviz/views/export": (2466, 15),
     "mklviz/views/form": (1175, 6),
@@ -459,7 +459,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (554, 3),
     "mklviz/views/tabs": (2382, 12),
     "solvers": (6346, 30),
-    "tests": (50075, 205),
+    "tests": (50076, 205),
 }
 
 

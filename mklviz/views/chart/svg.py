@@ -349,8 +349,9 @@ class _PlacedChart(Frame):
         elif axis.visible:
             ticks = axis_ticks(self.spans[1], axis, 5)
             yield from self.rows((value, tick_text(value, axis.numbers)) for value in ticks)
-            place = f"translate({self.left - LEFT + 10:.0f} {(self.top + self.bottom) / 2:.0f}) rotate(-90)"
-            yield f'<text class="m" transform="{place}">{escape(axis.label)}</text>'
+            if axis.label:
+                place = f"translate({self.left - LEFT + 10:.0f} {(self.top + self.bottom) / 2:.0f}) rotate(-90)"
+                yield f'<text class="m" transform="{place}">{escape(axis.label)}</text>'
 
     def _ticks_along(self) -> Iterator[str]:
         axis, middle = self.chart.x, (self.left + self.right) / 2
