@@ -145,7 +145,7 @@ def draw_roc(curve: Roc, colour: str, theme: Theme, positive: str, negative: str
 
 
 def _over_equal(
-    drawn: hv.Element, ends: Span, axis: Span, theme: Theme, formats: Mapping[str, str], **words: str
+    drawn: hv.Element, ends: Span, axis: Span, theme: Theme, formats: Mapping[str, str], **words: Any
 ) -> hv.Overlay:
     """Draw values over the line on which both are equal, between two `ends`, on two axes alike."""
     equal = hv.Curve([(end, end) for end in ends], *drawn.dimensions()[:2])

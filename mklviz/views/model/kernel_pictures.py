@@ -208,8 +208,8 @@ def _heat_map(
     rows, columns, values = fields
     lines = zip(rows[::-1], values[::-1].tolist(), strict=True)
     drawn = [(column, row, value) for row, line in lines for column, value in zip(columns, line, strict=True)]
-    look = {"colorbar": True, "grid": False, "ylabel": "", "line_color": theme.card, "tools": ["hover"]}
-    return dressed(hv.HeatMap(drawn, dims, what), theme, **look, **options)
+    options |= {"colorbar": True, "ylabel": "", "line_color": theme.card, "tools": ["hover"]}
+    return dressed(hv.HeatMap(drawn, dims, what), theme, grid=False, **options)
 
 
 NEGATIVE = 0.05  # share of the largest entry below which negative ones are not visible
