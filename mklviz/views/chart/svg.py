@@ -37,7 +37,7 @@ _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 @dataclass
-class Frame:
+class ChartFrame:
     """The rectangle of a chart on a picture, and what its axes span; a name has a room of one unit on its axis."""
 
     chart: Chart
@@ -84,7 +84,7 @@ class Frame:
             yield f'<text class="{look}" x="{self.left - 6:.1f}" y="{y + 4:.1f}">{escape(text)}</text>'
 
 
-def mark_svg(mark: Mark, table: Table, axes: Frame) -> str:
+def mark_svg(mark: Mark, table: Table, axes: ChartFrame) -> str:
     """Return a mark as SVG; "" for one that no drawer knows here, such as arrows."""
     draw = _DRAWERS.get(type(mark))
     return "".join(draw(mark, table, axes)) if draw is not None else ""
@@ -95,14 +95,14 @@ def _each(value: Any, table: Table, rows: int) -> Sequence[Any]:
     return table[value.name] if isinstance(value, Column) else [value] * rows
 
 
-def places(mark: Any, table: Table, axes: Frame) -> Iterator[tuple[int, float, float]]:
+def places(mark: Any, table: Table, axes: ChartFrame) -> Iterator[tuple[int, float, float]]:
     """Yield the rows that have a place on both axes, with it."""
     for row, (x, y) in enumerate(zip(table[mark.x], table[mark.y], strict=True)):
         if axes.shows(x, 0) and axes.shows(y, 1):
             yield row, axes.x(x), axes.y(y)
 
 
-def _line_mark(mark: LineMark, table: Table, axes: Frame) -> Iterator[str]:
+def _line_mark(mark: LineMark, table: Table, axes: ChartFrame) -> Iterator[str]:
     if not mark.colour:
         return
     xs, ys = (table[mark.x], table[mark.y]) if mark.many else ([table[mark.x]], [table[mark.y]])
@@ -114,7 +114,7 @@ def _line_mark(mark: LineMark, table: Table, axes: Frame) -> Iterator[str]:
             yield f'<path d="{path}" {_painted(*look)}/>'
 
 
-def _rule_mark(mark: RuleMark, table: Table, axes: Frame) -> Iterator[str]:
+def _rule_mark(mark: RuleMark, table: Table, axes: ChartFrame) -> Iterator[str]:
     heights = [axes.y(value) for value in table[mark.y] if axes.chart.y.shows(value)] if mark.y else []
     if path := "".join(f"M{axes.left:.1f} {y:.1f}H{axes.right:.1f}" for y in heights):
         yield f'<path d="{path}" {_painted(mark.colour, mark.dash, mark.width, mark.alpha)}/>'
@@ -133,7 +133,7 @@ def _painted(colour: Any, dash: Any, width: float, alpha: float) -> str:
     return f'stroke="{colour}" stroke-width="{width:g}"{dashes}{opacity}'
 
 
-def _pieces(along: Sequence[float], up: Sequence[float], axes: Frame) -> str:
+def _pieces(along: Sequence[float], up: Sequence[float], axes: ChartFrame) -> str:
     """Return a path through points, with a hole where there is none, to the limit of the axis."""
     commands: list[str] = []
     piece: list[Span] = []
@@ -160,7 +160,7 @@ def _line(points: Sequence[Span]) -> str:
     return "".join(f"{'L' if place else 'M'}{x:.1f} {y:.1f}" for place, (x, y) in enumerate(kept))
 
 
-def _point_mark(mark: PointMark, table: Table, axes: Frame) -> Iterator[str]:
+def _point_mark(mark: PointMark, table: Table, axes: ChartFrame) -> Iterator[str]:
     rows = len(table[mark.x])
     looks = list(zip(*(_each(v, table, rows) for v in (mark.colour, mark.fill, mark.marker, mark.size)), strict=True))
     for row, x, y in places(mark, table, axes):
@@ -173,14 +173,14 @@ def _point_mark(mark: PointMark, table: Table, axes: Frame) -> Iterator[str]:
             yield f'<path transform="{move}" d="{shape}" style="{style}"/>'
 
 
-def _bar_mark(mark: BarMark, table: Table, axes: Frame) -> Iterator[str]:
+def _bar_mark(mark: BarMark, table: Table, axes: ChartFrame) -> Iterator[str]:
     colours, high = _each(mark.colour, table, len(table[mark.x])), mark.height * abs(axes.y(1.0) - axes.y(0.0))
     for row, x, y in places(mark, table, axes):
         place = f'x="{axes.left:.1f}" y="{y - high / 2:.1f}" width="{max(x - axes.left, 0.5):.1f}" height="{high:.1f}"'
         yield f'<rect {place} rx="2" fill="{colours[row]}" fill-opacity="{mark.alpha:g}"/>'
 
 
-def _text_mark(mark: TextMark, table: Table, axes: Frame) -> Iterator[str]:
+def _text_mark(mark: TextMark, table: Table, axes: ChartFrame) -> Iterator[str]:
     colours, right, high = (_each(each, table, len(table[mark.x])) for each in (mark.colour, mark.right, mark.up))
     middle, weight = mark.align == "center", 700 if mark.bold else 400
     for row, x, y in places(mark, table, axes):
@@ -191,7 +191,7 @@ def _text_mark(mark: TextMark, table: Table, axes: Frame) -> Iterator[str]:
         yield f'<text{anchor} x="{x + right[row]:.1f}" y="{y - high[row] + line:.1f}" style="{look}">{words}</text>'
 
 
-def _area_mark(mark: AreaMark, table: Table, axes: Frame) -> Iterator[str]:
+def _area_mark(mark: AreaMark, table: Table, axes: ChartFrame) -> Iterator[str]:
     rows = len(table[mark.x])
     looks = zip(_each(mark.fill, table, rows), _each(mark.colour, table, rows), strict=True)
     for xs, ys, (fill, colour) in zip(table[mark.x], table[mark.y], looks, strict=True):
@@ -199,7 +199,7 @@ def _area_mark(mark: AreaMark, table: Table, axes: Frame) -> Iterator[str]:
         yield f'<path d="{_ring(xs, ys, axes)}" style="{style};stroke-width:{mark.width:g}"/>'
 
 
-def _contour_mark(mark: ContourMark, table: Table, axes: Frame) -> Iterator[str]:
+def _contour_mark(mark: ContourMark, table: Table, axes: ChartFrame) -> Iterator[str]:
     bands = contour_bands(mark, table)
     for polygons_x, polygons_y, fill in zip(bands["xs"], bands["ys"], bands["fill"], strict=True):
         rings = [
@@ -211,12 +211,12 @@ def _contour_mark(mark: ContourMark, table: Table, axes: Frame) -> Iterator[str]
         yield f'<path d="{"".join(rings)}" style="{style};stroke-opacity:{mark.alpha:g}"/>'
 
 
-def _ring(xs: Sequence[float], ys: Sequence[float], axes: Frame) -> str:
+def _ring(xs: Sequence[float], ys: Sequence[float], axes: ChartFrame) -> str:
     points = [f"{axes.x(x):.1f} {axes.y(y):.1f}" for x, y in zip(xs, ys, strict=True) if math.isfinite(x + y)]
     return f"M{'L'.join(points)}Z" if points else ""
 
 
-_DRAWERS: Mapping[type[Mark], Callable[[Any, Table, Frame], Iterator[str]]] = {
+_DRAWERS: Mapping[type[Mark], Callable[[Any, Table, ChartFrame], Iterator[str]]] = {
     **{LineMark: _line_mark, RuleMark: _rule_mark, PointMark: _point_mark, BarMark: _bar_mark},
     **{TextMark: _text_mark, AreaMark: _area_mark, ContourMark: _contour_mark},
 }
@@ -312,7 +312,7 @@ def _legend(legend: Legend, top: float, width: float) -> tuple[list[str], float]
     return parts, y + 8
 
 
-class _PlacedChart(Frame):
+class _PlacedChart(ChartFrame):
     """A chart in its place."""
 
     def __init__(self, chart: Chart, tables: Tables, left: float, top: float, width: float, height: float) -> None:

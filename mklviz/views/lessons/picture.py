@@ -29,7 +29,7 @@ from mklviz.views.chart.description import (
     Tables,
     TextMark,
 )
-from mklviz.views.chart.svg import Frame, places, reached_span
+from mklviz.views.chart.svg import ChartFrame, places, reached_span
 from mklviz.views.look.palette import RunStyle, Theme
 
 ROOM = 1.45  # times as long as the longest bar is its axis, for the number behind it
@@ -207,7 +207,7 @@ def _written(
 ) -> Iterator[CurveName]:
     """Yield the names of curves that have points, with their places."""
     spans = [reached_span(chart, tables, which, padding) for which, padding in enumerate(PADDING)]
-    axes = Frame(chart, 0.0, 1.0, 1.0, 0.0, spans)  # along which places are shares, from 0 to 1
+    axes = ChartFrame(chart, 0.0, 1.0, 1.0, 0.0, spans)  # along which places are shares, from 0 to 1
     painted = [mark for mark in chart.marks if isinstance(mark, (LineMark, PointMark, RuleMark)) and mark.colour]
     tables_of = [f"rule-{mark.table}" if isinstance(mark, RuleMark) else mark.table for mark in painted]
     curves = {(of, mark.y): _curve(mark, tables[mark.table], axes) for of, mark in zip(tables_of, painted, strict=True)}
@@ -256,7 +256,7 @@ def _distances(middles: Array, points: Array, box: Array) -> Array:
     return np.sqrt((apart**2).sum(axis=2).min(axis=1))
 
 
-def _curve(mark: Mark, table: Table, axes: Frame) -> Array:
+def _curve(mark: Mark, table: Table, axes: ChartFrame) -> Array:
     """Return the places of a mark's points; a line across the chart has two for each height."""
     if isinstance(mark, RuleMark):
         return np.array([(side, axes.y(y)) for y in table[mark.y] for side in (0.0, 1.0)]).reshape(-1, 2)

@@ -21,7 +21,7 @@ from PIL import Image
 
 from mklviz.views.chart.axes import PERCENT, Span, axis_share, axis_ticks, tick_text
 from mklviz.views.chart.description import AreaMark, Axis, Chart, Column, LineMark, Mark, PointMark, Table, TextMark
-from mklviz.views.chart.svg import TICK, Frame, Tick, chart_style, mark_svg, shortened, well_formed
+from mklviz.views.chart.svg import TICK, ChartFrame, Tick, chart_style, mark_svg, shortened, well_formed
 from mklviz.views.look.palette import DARK, FONT, LIGHT
 from mklviz.views.pictures.style import HEIGHT, WIDTH, rendered
 
@@ -77,7 +77,7 @@ def _known(plot: figure) -> bool:
     return all(isinstance(part, (models.Grid, models.Legend)) for part in plot.center)
 
 
-class _StillFrame(Frame):
+class _StillFrame(ChartFrame):
     """One figure in its place."""
 
     def __init__(self, plot: figure, left: float, top: float) -> None:
@@ -192,7 +192,7 @@ class _StillFrame(Frame):
             yield f'<text x="{left + 15:.1f}" y="{y + 4:.1f}">{tick_text(value, "short")}</text>'
 
 
-_PIXELS = Frame(Chart("legend"), 0.0, 1.0, 1.0, 0.0, [(0.0, 1.0), (0.0, 1.0)])  # whose places are pixels already
+_PIXELS = ChartFrame(Chart("legend"), 0.0, 1.0, 1.0, 0.0, [(0.0, 1.0), (0.0, 1.0)])  # whose places are pixels already
 
 
 def _axes(plot: figure) -> tuple[Any, Any]:
