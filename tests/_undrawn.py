@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mklviz.views.chart.description import Chart, Mark, Tables
+from mklviz.views.chart.race_charts import race_charts
 from mklviz.views.race.race_view import RaceView
 
 __all__ = ["DrawnChart", "DrawnMark", "draw_none", "drawn_chart"]
@@ -49,4 +50,4 @@ def drawn_chart(view: RaceView, name: str) -> DrawnChart:
     """Return one of the charts that show all runs as it is drawn now."""
     assert view.charts is not None
     tables = {table: source.data for table, source in view.charts.sources.items()}
-    return draw_none(view.charts.described[name], tables)
+    return draw_none(race_charts(view.charts.styles, view.charts.options)[name], tables)

@@ -21,12 +21,13 @@ from mklviz.errors import MklvizError, UnsupportedProblem
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
 from mklviz.record.run_facts import Origin
+from mklviz.record.summary import Reference
+from mklviz.views.chart.columns import Thinning, line_columns
 from mklviz.views.chart.svg_pictures import race_still
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.export.page import recorded
 from mklviz.views.look.palette import LIGHT
 from mklviz.views.look.styles import race_styles, run_styles
-from mklviz.views.race.race_figures import _columns
 from mklviz.views.race.results import result_rows
 from mklviz.views.session.launcher import begin_at
 from mklviz.views.session.session import RaceHistory
@@ -254,7 +255,7 @@ def test_a_branch_shorter_than_its_way_there_is_drawn_to_its_end() -> None:
     trace = made.traces["Newton from step 18 of SILP"]
     assert len(trace) < trace.first_step
     assert race_still(made).startswith("<svg")
-    columns = _columns(trace, log_x=False)
+    columns = line_columns(trace, Thinning().whole(len(trace)), Reference())
     assert columns["iteration"] == [float(trace.first_step + t) for t in range(len(trace))]
 
 

@@ -110,7 +110,7 @@ def test_the_dashboard_draws_what_is_described(change: dict[str, Any]) -> None:
     view.param.update(**change)
     for above in (False, True):
         view.charts.set_above(above)
-        for name, chart in view.charts.described.items():
+        for name, chart in race_charts(view.charts.styles, view.charts.options).items():
             plot = getattr(view.charts, name)
             lines = [r.glyph for r in plot.renderers if isinstance(r.glyph, Line)]
             described = [mark.columns for mark in chart.marks if isinstance(mark, LineMark)]

@@ -14,7 +14,15 @@ from bokeh.protocol.messages.patch_doc import patch_doc
 from mklviz.contract import Facts, Iterate
 from mklviz.record import Trace
 from mklviz.record.run_facts import Verdict
-from mklviz.views.chart.columns import COLUMNS, MOST_POINTS, KernelSlots, Thinning, race_slots, recent_weights
+from mklviz.views.chart.columns import (
+    COLUMNS,
+    MOST_POINTS,
+    KernelSlots,
+    Thinning,
+    empty_source,
+    race_slots,
+    recent_weights,
+)
 from mklviz.views.race.readings import RunFeed
 
 KERNELS = 9
@@ -37,7 +45,7 @@ def grow(trace: Trace, steps: int) -> None:
 
 
 def feed_of(trace: Trace, log_x: bool = False) -> RunFeed:
-    return RunFeed("level", trace, KernelSlots(NAMES), log_x)
+    return RunFeed(trace, KernelSlots(NAMES), empty_source("level"), log_x, offset=0)
 
 
 def steps_drawn(feed: RunFeed) -> list[float]:
@@ -255,7 +263,7 @@ def test_few_kernels_have_a_slot_each() -> None:
     assert slots.coloured
     trace = Trace()
     trace.append(iterate(0, np.array([0.6, 0.4])), 0.0)
-    feed = RunFeed("level", trace, slots)
+    feed = RunFeed(trace, slots, empty_source("level"), log_x=False, offset=0)
     feed.push("running")
     assert [feed.source.data[f"w{slot}"][0] for slot in (0, 1)] == [0.6, 0.4]
     assert math.isnan(feed.source.data["w2"][0])
@@ -264,7 +272,7 @@ def test_few_kernels_have_a_slot_each() -> None:
 @pytest.mark.parametrize("steps", [3, 3 * MOST_POINTS])
 def test_the_weights_axis_reaches_to_the_largest_weight_there_ever_was(steps: int) -> None:
     trace, slots = Trace(), KernelSlots(NAMES)
-    feed = RunFeed("level", trace, slots)
+    feed = RunFeed(trace, slots, empty_source("level"), log_x=False, offset=0)
     trace.append(iterate(0, one_hot(0.1)), 0.0)
     trace.append(iterate(1, one_hot(*[0.0] * 7, 0.9)), 0.0)  # of a kernel that is not drawn
     feed.push("running")

@@ -15,7 +15,7 @@ from typing import Any
 from bokeh import models
 from bokeh.plotting import figure
 
-from mklviz.views.chart.axes import PERCENT, POWER, bare, style_axes, style_ticks
+from mklviz.views.chart.axes import PERCENT, POWER, X_AXES, bare, style_axes, style_ticks
 from mklviz.views.chart.columns import contour_bands
 from mklviz.views.chart.description import (
     AreaMark,
@@ -205,9 +205,14 @@ def data_range(axis: Axis, padding: float, equal_units: bool = False) -> models.
 
 def _show_whole(plot: figure, chart: Chart) -> None:
     """Let the ranges, which Bokeh keeps to scale only where they follow data, follow the ends of the axes."""
-    ends = models.ColumnDataSource({"x": [chart.x.start, chart.x.end], "y": [chart.y.start, chart.y.end]})
-    frame = plot.add_glyph(ends, models.Scatter(x="x", y="y", size=0, line_color=None, fill_color=None))
-    plot.x_range.renderers = plot.y_range.renderers = [frame]
+    ends = {"x": [chart.x.start, chart.x.end], "y": [chart.y.start, chart.y.end]}
+    plot.x_range.renderers = plot.y_range.renderers = [unpainted(plot, ends)]
+
+
+def unpainted(plot: figure, ends: Table) -> models.GlyphRenderer:
+    """Add points x and y that nobody sees, to which the ranges of a figure reach."""
+    points = models.Scatter(x="x", y="y", size=0, line_color=None, fill_color=None)
+    return plot.add_glyph(models.ColumnDataSource(dict(ends)), points)
 
 
 def glyph_of(mark: Mark) -> models.Glyph:
@@ -272,9 +277,6 @@ _GLYPHS: Mapping[type[Mark], Callable[[Any], models.Glyph]] = {
 }
 
 
-MARKED = ("iteration", "svm_solves", "seconds")
-
-
 class Marks:
     """The cursor: an upright line per run at the step shown, in every figure; `x` is the column that is drawn."""
 
@@ -282,7 +284,7 @@ class Marks:
         self._keys, self._x = list(styles), x
         colours = [style.colour for style in styles.values()]
         nowhere = [math.nan] * len(colours)
-        self.source = models.ColumnDataSource({"colour": colours, **dict.fromkeys(MARKED, nowhere)}, name="marks")
+        self.source = models.ColumnDataSource({"colour": colours, **dict.fromkeys(X_AXES, nowhere)}, name="marks")
         self.renderers: list[models.GlyphRenderer] = []
 
     def draw(self, plot: figure, key: str | None = None) -> None:
@@ -298,7 +300,7 @@ class Marks:
 
     def move(self, positions: Mapping[str, Mapping[str, float]]) -> None:
         """Move the lines to the positions of the runs, by column; a run without a position has no line."""
-        at = {name: [float(positions.get(key, {}).get(name, math.nan)) for key in self._keys] for name in MARKED}
-        drawn = {name: list(self.source.data[name]) for name in MARKED}
+        at = {name: [float(positions.get(key, {}).get(name, math.nan)) for key in self._keys] for name in X_AXES}
+        drawn = {name: list(self.source.data[name]) for name in X_AXES}
         if str(at) != str(drawn):  # a nan differs from itself
             self.source.data = {**self.source.data, **at}  # at once: each change paints all figures

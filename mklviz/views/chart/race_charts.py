@@ -212,8 +212,8 @@ def path_charts(
         raise ProblemError("There is nothing to draw: the path has no values yet.")
     if cold is not None and cold.parameter != path.parameter:
         raise ProblemError(f"One path varies {path.parameter}, the other {cold.parameter}: they share no axis.")
-    solves, marks = bool(path.svm_solves.any()), _weight_marks(path, theme, named, coloured)
-    tables = {"path": _table(path, solves), **_weight_tables(path, named)}
+    solves, (marks, tables) = bool(path.svm_solves.any()), _weights(path, theme, named, coloured)
+    tables["path"] = _table(path, solves)
     cost = _count_marks("path", "cost", theme.kernels[0], path, solves)
     if cold is not None:
         tables["cold"] = _table(cold, solves)
@@ -232,31 +232,22 @@ def path_charts(
     return charts, tables
 
 
-def _heaviest(path: Path) -> list[int]:
-    """Return the kernels with weight anywhere on the path, those of the largest first."""
-    top = path.weights.max(axis=0)
-    return [int(k) for k in np.argsort(-top, kind="stable") if top[k] > 0.0]
-
-
-def _weight_marks(path: Path, theme: Theme, named: int, coloured: Sequence[int]) -> list[Mark]:
+def _weights(path: Path, theme: Theme, named: int, coloured: Sequence[int]) -> tuple[list[Mark], dict[str, Table]]:
     """Describe the kernels of largest weight in colours, in dashes once there are no more, and all others in grey."""
     tips = (("kernel", "$name"), (path.parameter, "@value{0.0000a}"), ("weight", "@weight{0.0000}"))
+    top, values, most = path.weights.max(axis=0), path.values.tolist(), len(theme.kernels)
+    ordered = [int(k) for k in np.argsort(-top, kind="stable") if top[k] > 0.0]
+    heaviest, rest = ordered[:named], [path.weights[:, k].tolist() for k in ordered[named:]]
     marks: list[Mark] = [LineMark("others", "value", "weight", theme.axis, width=1.0, many=True)]
-    heaviest, most = _heaviest(path)[:named], len(theme.kernels)
+    tables: dict[str, Table] = {"others": {"value": [values] * len(rest), "weight": rest}}
     coloured = coloured or placed(heaviest[:most], path.kernel_names)
     others = itertools.count(most)
     for k in heaviest:
         round_, slot = divmod(coloured.index(k) if k in coloured else next(others), most)
-        name, colour = path.kernel_names[k], theme.kernels[slot]
-        marks.append(LineMark(f"kernel-{k}", "value", "weight", colour, DASHES[round_], label=name, tips=tips))
-    return marks
-
-
-def _weight_tables(path: Path, named: int) -> dict[str, Table]:
-    values, heaviest = path.values.tolist(), _heaviest(path)
-    rest = [path.weights[:, k].tolist() for k in heaviest[named:]]
-    lines = {f"kernel-{k}": {"value": values, "weight": path.weights[:, k].tolist()} for k in heaviest[:named]}
-    return {"others": {"value": [values] * len(rest), "weight": rest}, **lines}
+        name, colour, table = path.kernel_names[k], theme.kernels[slot], f"kernel-{k}"
+        marks.append(LineMark(table, "value", "weight", colour, DASHES[round_], label=name, tips=tips))
+        tables[table] = {"value": values, "weight": path.weights[:, k].tolist()}
+    return marks, tables
 
 
 def _count_marks(table: str, column: str, colour: str, path: Path, solves: bool) -> list[Mark]:

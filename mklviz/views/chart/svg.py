@@ -5,11 +5,11 @@ from __future__ import annotations
 import base64
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 from mklviz.views.chart.axes import Span, axis_share, axis_span, axis_ticks, tick_text
 from mklviz.views.chart.columns import contour_bands
@@ -32,27 +32,59 @@ from mklviz.views.look.palette import DASHES, FONT, MARKERS, Theme
 FLAT = 0.2  # pixels; a point this close to the line between its neighbours is left out
 MARKER_SIZE = 8.0  # of the shapes of `MARKERS`, whose middle is MIDDLE
 MIDDLE = (11.0, 6.0)
+Tick = tuple[float, str]
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
-class MarkAxes(Protocol):
-    """Where on the picture values are."""
+@dataclass
+class ChartFrame:
+    """The rectangle of a chart on a picture, and what its axes span; a name has a room of one unit on its axis."""
 
     chart: Chart
     left: float
     right: float
-    band: float  # height of the room of a name, where heights are names
+    top: float
+    bottom: float
+    spans: list[Span]
+    names: tuple[Sequence[str], Sequence[str]] = ((), ())
 
-    def x(self, value: float) -> float:
-        """Return how far to the right a value is."""
-        ...
+    def x(self, value: Any) -> float:
+        """Return how far to the right a value or a name is."""
+        return self.left + (self.right - self.left) * self._share(value, 0)
 
     def y(self, value: Any) -> float:
         """Return how far down a value or a name is."""
-        ...
+        return self.bottom - (self.bottom - self.top) * self._share(value, 1)
+
+    def at(self, value: Any, which: int) -> float:
+        """Return the number at which a name stands on an axis; a value stands at itself."""
+        return self.names[which].index(value) + 0.5 if isinstance(value, str) else float(value)
+
+    def _share(self, value: Any, which: int) -> float:
+        return axis_share(self.at(value, which), self.spans[which], (self.chart.x, self.chart.y)[which].log)
+
+    def shows(self, value: Any, which: int) -> bool:
+        """Return whether a value or a name has a place on an axis."""
+        return isinstance(value, str) or (self.chart.x, self.chart.y)[which].shows(value)
+
+    def keep_to_scale(self) -> None:
+        """Make one axis longer, so that a unit of both is as long."""
+        room = self.right - self.left, self.bottom - self.top
+        unit = max((high - low) / length for (low, high), length in zip(self.spans, room, strict=True))
+        middles = [(low + high) / 2 for low, high in self.spans]
+        halves = [unit * length / 2 for length in room]
+        self.spans = [(middle - half, middle + half) for middle, half in zip(middles, halves, strict=True)]
+
+    def rows(self, ticks: Iterable[Tick], look: str = "e", lines: bool = True) -> Iterator[str]:
+        """Yield the words at ticks of the upright axis, and lines across from them."""
+        for value, text in ticks:
+            y = self.y(value)
+            if lines:
+                yield f'<path class="g" d="M{self.left:.1f} {y:.1f}H{self.right:.1f}"/>'
+            yield f'<text class="{look}" x="{self.left - 6:.1f}" y="{y + 4:.1f}">{escape(text)}</text>'
 
 
-def mark_svg(mark: Mark, table: Table, axes: MarkAxes) -> str:
+def mark_svg(mark: Mark, table: Table, axes: ChartFrame) -> str:
     """Return a mark as SVG; "" for one that no drawer knows here, such as arrows."""
     draw = _DRAWERS.get(type(mark))
     return "".join(draw(mark, table, axes)) if draw is not None else ""
@@ -63,14 +95,14 @@ def _each(value: Any, table: Table, rows: int) -> Sequence[Any]:
     return table[value.name] if isinstance(value, Column) else [value] * rows
 
 
-def _places(mark: Any, table: Table, axes: MarkAxes) -> Iterator[tuple[int, float, float]]:
+def places(mark: Any, table: Table, axes: ChartFrame) -> Iterator[tuple[int, float, float]]:
     """Yield the rows that have a place on both axes, with it."""
     for row, (x, y) in enumerate(zip(table[mark.x], table[mark.y], strict=True)):
-        if axes.chart.x.shows(x) and (isinstance(y, str) or axes.chart.y.shows(y)):
+        if axes.shows(x, 0) and axes.shows(y, 1):
             yield row, axes.x(x), axes.y(y)
 
 
-def _line_mark(mark: LineMark, table: Table, axes: MarkAxes) -> Iterator[str]:
+def _line_mark(mark: LineMark, table: Table, axes: ChartFrame) -> Iterator[str]:
     if not mark.colour:
         return
     xs, ys = (table[mark.x], table[mark.y]) if mark.many else ([table[mark.x]], [table[mark.y]])
@@ -82,10 +114,15 @@ def _line_mark(mark: LineMark, table: Table, axes: MarkAxes) -> Iterator[str]:
             yield f'<path d="{path}" {_painted(*look)}/>'
 
 
-def _rule_mark(mark: RuleMark, table: Table, axes: MarkAxes) -> Iterator[str]:
+def _rule_mark(mark: RuleMark, table: Table, axes: ChartFrame) -> Iterator[str]:
     heights = [axes.y(value) for value in table[mark.y] if axes.chart.y.shows(value)] if mark.y else []
     if path := "".join(f"M{axes.left:.1f} {y:.1f}H{axes.right:.1f}" for y in heights):
         yield f'<path d="{path}" {_painted(mark.colour, mark.dash, mark.width, mark.alpha)}/>'
+
+
+def shortened(name: str, letters: int) -> str:
+    """Return a name with at most so many letters."""
+    return name if len(name) <= letters else f"{name[: letters - 1]}…"
 
 
 def _painted(colour: Any, dash: Any, width: float, alpha: float) -> str:
@@ -96,7 +133,7 @@ def _painted(colour: Any, dash: Any, width: float, alpha: float) -> str:
     return f'stroke="{colour}" stroke-width="{width:g}"{dashes}{opacity}'
 
 
-def _pieces(along: Sequence[float], up: Sequence[float], axes: MarkAxes) -> str:
+def _pieces(along: Sequence[float], up: Sequence[float], axes: ChartFrame) -> str:
     """Return a path through points, with a hole where there is none, to the limit of the axis."""
     commands: list[str] = []
     piece: list[Span] = []
@@ -123,10 +160,10 @@ def _line(points: Sequence[Span]) -> str:
     return "".join(f"{'L' if place else 'M'}{x:.1f} {y:.1f}" for place, (x, y) in enumerate(kept))
 
 
-def _point_mark(mark: PointMark, table: Table, axes: MarkAxes) -> Iterator[str]:
+def _point_mark(mark: PointMark, table: Table, axes: ChartFrame) -> Iterator[str]:
     rows = len(table[mark.x])
     looks = list(zip(*(_each(v, table, rows) for v in (mark.colour, mark.fill, mark.marker, mark.size)), strict=True))
-    for row, x, y in _places(mark, table, axes):
+    for row, x, y in places(mark, table, axes):
         colour, fill, marker, size = looks[row]
         if colour or fill:
             scale = size / MARKER_SIZE
@@ -136,17 +173,17 @@ def _point_mark(mark: PointMark, table: Table, axes: MarkAxes) -> Iterator[str]:
             yield f'<path transform="{move}" d="{shape}" style="{style}"/>'
 
 
-def _bar_mark(mark: BarMark, table: Table, axes: MarkAxes) -> Iterator[str]:
-    colours, high = _each(mark.colour, table, len(table[mark.x])), mark.height * axes.band
-    for row, x, y in _places(mark, table, axes):
+def _bar_mark(mark: BarMark, table: Table, axes: ChartFrame) -> Iterator[str]:
+    colours, high = _each(mark.colour, table, len(table[mark.x])), mark.height * abs(axes.y(1.0) - axes.y(0.0))
+    for row, x, y in places(mark, table, axes):
         place = f'x="{axes.left:.1f}" y="{y - high / 2:.1f}" width="{max(x - axes.left, 0.5):.1f}" height="{high:.1f}"'
         yield f'<rect {place} rx="2" fill="{colours[row]}" fill-opacity="{mark.alpha:g}"/>'
 
 
-def _text_mark(mark: TextMark, table: Table, axes: MarkAxes) -> Iterator[str]:
+def _text_mark(mark: TextMark, table: Table, axes: ChartFrame) -> Iterator[str]:
     colours, right, high = (_each(each, table, len(table[mark.x])) for each in (mark.colour, mark.right, mark.up))
     middle, weight = mark.align == "center", 700 if mark.bold else 400
-    for row, x, y in _places(mark, table, axes):
+    for row, x, y in places(mark, table, axes):
         look = f"fill:{colours[row]};font-size:{mark.size}px;font-weight:{weight}"
         anchor = ' class="m"' if middle else ""
         line = mark.size * (0.35 if middle else -0.25)  # below the middle, or above the bottom
@@ -154,7 +191,7 @@ def _text_mark(mark: TextMark, table: Table, axes: MarkAxes) -> Iterator[str]:
         yield f'<text{anchor} x="{x + right[row]:.1f}" y="{y - high[row] + line:.1f}" style="{look}">{words}</text>'
 
 
-def _area_mark(mark: AreaMark, table: Table, axes: MarkAxes) -> Iterator[str]:
+def _area_mark(mark: AreaMark, table: Table, axes: ChartFrame) -> Iterator[str]:
     rows = len(table[mark.x])
     looks = zip(_each(mark.fill, table, rows), _each(mark.colour, table, rows), strict=True)
     for xs, ys, (fill, colour) in zip(table[mark.x], table[mark.y], looks, strict=True):
@@ -162,7 +199,7 @@ def _area_mark(mark: AreaMark, table: Table, axes: MarkAxes) -> Iterator[str]:
         yield f'<path d="{_ring(xs, ys, axes)}" style="{style};stroke-width:{mark.width:g}"/>'
 
 
-def _contour_mark(mark: ContourMark, table: Table, axes: MarkAxes) -> Iterator[str]:
+def _contour_mark(mark: ContourMark, table: Table, axes: ChartFrame) -> Iterator[str]:
     bands = contour_bands(mark, table)
     for polygons_x, polygons_y, fill in zip(bands["xs"], bands["ys"], bands["fill"], strict=True):
         rings = [
@@ -174,12 +211,12 @@ def _contour_mark(mark: ContourMark, table: Table, axes: MarkAxes) -> Iterator[s
         yield f'<path d="{"".join(rings)}" style="{style};stroke-opacity:{mark.alpha:g}"/>'
 
 
-def _ring(xs: Sequence[float], ys: Sequence[float], axes: MarkAxes) -> str:
+def _ring(xs: Sequence[float], ys: Sequence[float], axes: ChartFrame) -> str:
     points = [f"{axes.x(x):.1f} {axes.y(y):.1f}" for x, y in zip(xs, ys, strict=True) if math.isfinite(x + y)]
     return f"M{'L'.join(points)}Z" if points else ""
 
 
-_DRAWERS: Mapping[type[Mark], Callable[[Any, Table, MarkAxes], Iterator[str]]] = {
+_DRAWERS: Mapping[type[Mark], Callable[[Any, Table, ChartFrame], Iterator[str]]] = {
     **{LineMark: _line_mark, RuleMark: _rule_mark, PointMark: _point_mark, BarMark: _bar_mark},
     **{TextMark: _text_mark, AreaMark: _area_mark, ContourMark: _contour_mark},
 }
@@ -221,7 +258,7 @@ def drawing(
             charts, height = part
             across = width / max(len(charts), 1)
             for index, chart in enumerate(charts):
-                body += _PlacedAxes(chart, tables, index * across, y, across, height).parts(shown or tables)
+                body += _PlacedChart(chart, tables, index * across, y, across, height).parts(shown or tables)
             y += height
     size = f'viewBox="0 0 {width} {y:.0f}" width="{width}" height="{y:.0f}"'
     return well_formed(
@@ -275,94 +312,67 @@ def _legend(legend: Legend, top: float, width: float) -> tuple[list[str], float]
     return parts, y + 8
 
 
-class _PlacedAxes:
+class _PlacedChart(ChartFrame):
     """A chart in its place."""
 
     def __init__(self, chart: Chart, tables: Tables, left: float, top: float, width: float, height: float) -> None:
-        self.chart, self.tables = chart, tables
+        self.chart = chart
         self.left, self.right = left + (LEFT if chart.y.visible else RIGHT), left + width - RIGHT
         self.top = top + (HEAD if chart.title or chart.beside else RIGHT)
         self.bottom = top + height - (FOOT if chart.x.visible else RIGHT)
-        self.title_at = left + 14
-        self.head = top + 20
+        self.title_at, self.head = left + 14, top + 20
         bars = [mark for mark in chart.marks if isinstance(mark, BarMark)]
-        self.names = [str(name) for mark in bars[:1] for name in tables[mark.table][mark.y]]
-        self._letters = int(NAMED * width / NAME)
-        named = [*self.names, *chart.y.names]
-        self.left = max([self.left, *(left + NAME * min(len(name), self._letters) + 12 for name in named)])
-        self.band = (self.bottom - self.top) / max(len(self.names), 1)
-        x = [min(value, chart.x.limit) for value in self._reached("x")]
-        self.x_span = axis_span([value for value in x if chart.x.shows(value)], chart.x, 0.0)
-        y = [] if self.names else [value for value in self._reached("y") if chart.y.shows(value)]
-        self.y_span = axis_span(y, chart.y, 0.06)
+        names = [str(name) for mark in bars[:1] for name in tables[mark.table][mark.y]]
+        letters = int(NAMED * width / NAME)
+        words, middle = names or chart.y.names, 0.5 if names else 0.0  # of the room of a bar
+        self.left = max([self.left, *(left + NAME * min(len(name), letters) + 12 for name in words)])
+        self.named = [(at + middle, shortened(name, letters)) for at, name in enumerate(words)]
+        self.names = (), names
+        up = (0.0, float(len(names))) if names else reached_span(chart, tables, 1, 0.06)
+        self.spans = [reached_span(chart, tables, 0, 0.0), up]
         if chart.equal_units:
-            self._keep_to_scale()
-
-    def _keep_to_scale(self) -> None:
-        """Make one axis longer, so that a unit of both is as long."""
-        wide, high = self.right - self.left, self.bottom - self.top
-        unit = min(wide / (self.x_span[1] - self.x_span[0]), high / (self.y_span[1] - self.y_span[0]))
-        self.x_span, self.y_span = _stretched(self.x_span, wide / unit), _stretched(self.y_span, high / unit)
-
-    def _reached(self, name: str) -> list[float]:
-        """Return all values in the columns of an axis."""
-        columns = [(mark, mark.columns.get(name)) for mark in self.chart.marks]
-        drawn = [(mark, self.tables[mark.table][column]) for mark, column in columns if column]
-        lists = [values if _nested(mark, values) else [values] for mark, values in drawn]
-        return [value for each in lists for values in each for value in values]
-
-    def x(self, value: float) -> float:
-        return self.left + (self.right - self.left) * axis_share(value, self.x_span, self.chart.x.log)
-
-    def y(self, value: Any) -> float:
-        if self.names:
-            return self.bottom - self.band * (self.names.index(value) + 0.5)
-        return self.bottom - (self.bottom - self.top) * axis_share(value, self.y_span, self.chart.y.log)
+            self.keep_to_scale()
 
     def parts(self, shown: Tables) -> Iterator[str]:
         chart = self.chart
         yield f'<text class="t" x="{self.title_at:.0f}" y="{self.head:.0f}">{escape(chart.title)}</text>'
         yield f'<text class="e" x="{self.right:.0f}" y="{self.head:.0f}">{escape(chart.beside)}</text>'
-        yield from self._names() if self.names else self._ticks_up()
+        yield from self._ticks_up()
         yield from self._ticks_along()
         for mark in chart.marks:
             yield mark_svg(mark, shown[mark.table], self)
 
-    def _names(self) -> Iterator[str]:
-        return (self._name(name, self.y(name)) for name in self.names)
-
-    def _name(self, name: str, y: float) -> str:
-        short = name if len(name) <= self._letters else f"{name[: self._letters - 1]}…"
-        return f'<text class="e n" x="{self.left - 6:.1f}" y="{y + 4:.1f}">{escape(short)}</text>'
-
     def _ticks_up(self) -> Iterator[str]:
-        if self.chart.y.names:
-            yield from (self._name(name, self.y(place)) for place, name in enumerate(self.chart.y.names))
-            return
-        for value in axis_ticks(self.y_span, self.chart.y, 5) if self.chart.y.visible else ():
-            y, text = self.y(value), tick_text(value, self.chart.y.numbers)
-            yield f'<path class="g" d="M{self.left:.1f} {y:.1f}H{self.right:.1f}"/>'
-            yield f'<text class="e" x="{self.left - 6:.1f}" y="{y + 4:.1f}">{text}</text>'
-        if self.chart.y.visible and self.chart.y.label:
-            place = f"translate({self.left - LEFT + 10:.0f} {(self.top + self.bottom) / 2:.0f}) rotate(-90)"
-            yield f'<text class="m" transform="{place}">{escape(self.chart.y.label)}</text>'
+        axis = self.chart.y
+        if self.named:
+            yield from self.rows(self.named, "e n", lines=False)
+        elif axis.visible:
+            ticks = axis_ticks(self.spans[1], axis, 5)
+            yield from self.rows((value, tick_text(value, axis.numbers)) for value in ticks)
+            if axis.label:
+                place = f"translate({self.left - LEFT + 10:.0f} {(self.top + self.bottom) / 2:.0f}) rotate(-90)"
+                yield f'<text class="m" transform="{place}">{escape(axis.label)}</text>'
 
     def _ticks_along(self) -> Iterator[str]:
         axis, middle = self.chart.x, (self.left + self.right) / 2
         if not axis.visible:
             return
         yield f'<path class="a" d="M{self.left:.1f} {self.bottom:.1f}H{self.right:.1f}"/>'
-        for value in axis_ticks(self.x_span, axis, max(2, min(6, round((self.right - self.left) / TICK)))):
+        for value in axis_ticks(self.spans[0], axis, max(2, min(6, round((self.right - self.left) / TICK)))):
             x, y = self.x(value), self.bottom + 16
             yield f'<text class="m" x="{x:.1f}" y="{y:.0f}">{tick_text(value, axis.numbers)}</text>'
         yield f'<text class="m" x="{middle:.0f}" y="{self.bottom + 33:.0f}">{escape(axis.label)}</text>'
 
 
+def reached_span(chart: Chart, tables: Tables, which: int, padding: float) -> Span:
+    """Return where an axis of a chart begins and ends that shows all values in its columns."""
+    axis = (chart.x, chart.y)[which]
+    columns = [(mark, mark.columns.get("xy"[which])) for mark in chart.marks]
+    drawn = [(mark, tables[mark.table][column]) for mark, column in columns if column]
+    lists = [values if _nested(mark, values) else [values] for mark, values in drawn]
+    reached = [min(value, axis.limit) for each in lists for values in each for value in values]
+    return axis_span([value for value in reached if axis.shows(value)], axis, padding)
+
+
 def _nested(mark: Mark, values: Any) -> bool:
     return (isinstance(mark, LineMark) and mark.many) or bool(len(values) and isinstance(values[0], (list, tuple)))
-
-
-def _stretched(span: Span, length: float) -> Span:
-    """Return a span of that length around the same middle."""
-    middle = (span[0] + span[1]) / 2
-    return middle - length / 2, middle + length / 2

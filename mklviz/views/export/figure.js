@@ -6,19 +6,13 @@ const TEXTS = new Map() // numbers on axes, which a browser is slow to write
 const EDGE = { left: 54, right: 12, top: 10, bottom: 38 }
 const LOW = 90 // pixels: a figure lower than that has the ends of its vertical axis for all numbers
 
-function svg(name, attributes, ...children) {
-  const made = document.createElementNS(SVG, name)
+const filled = (made, attributes, children) => {
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value)
   made.append(...children)
   return made
 }
-
-function tag(name, attributes, ...children) {
-  const made = document.createElement(name)
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value)
-  made.append(...children)
-  return made
-}
+const svg = (name, attributes, ...children) => filled(document.createElementNS(SVG, name), attributes, children)
+const tag = (name, attributes, ...children) => filled(document.createElement(name), attributes, children)
 
 function numberText(numbers, value) {
   const key = `${numbers} ${value}`

@@ -90,16 +90,13 @@ def gallery_pages(store: Store | str | Path | None = None) -> dict[str, str]:
 
 _CURVE = """.curve { --run-silp: var(--run-0); --word-silp: var(--run-0); }
 .curve { --run-level: var(--run-1); --word-level: var(--run-1); }"""
-_STEPS = """
-const told = (name) => document.querySelector(name).textContent
-playCurve(document.querySelector(".curve"), JSON.parse(told("#data")), told(".solver"))
-"""
+_STEPS = 'playCurve(document.querySelector(".curve"), JSON.parse(textOf("#data")), textOf(".solver"))'
 
 
 def _first_lesson() -> GalleryPage:
     """Return the lesson of one curve, which has no race."""
     runs = recording("three-kernels")
-    colours = page_colours({key: runs[key] for key in ("silp", "level")})
+    colours = page_colours(partial(run_styles, {key: runs[key] for key in ("silp", "level")}))
     style = colours + PICTURE_COLOURS + TRIANGLE_STYLE + CURVE_STYLE + _CURVE
     solver = f'<script type="text/plain" class="solver">{SOLVER}</script>'
     lead = f'{_BACK}<section class="curve">{curve_figure()}</section>{solver}'
@@ -195,7 +192,7 @@ def _index(pages: list[GalleryPage]) -> str:
         "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'\">"
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta name="generator" content="mklviz {escape(__version__)}"><title>mklviz: gallery</title>'
-        f"<style>{page_colours({})}\n{beside(__file__, 'gallery.css')}</style></head>\n<body><header>"
+        f"<style>{page_colours(lambda _theme: {})}\n{beside(__file__, 'gallery.css')}</style></head>\n<body><header>"
         f"<h1>Gallery of mklviz</h1><p>{escape(_ABOUT)}</p></header>"
         f"<main>{sections}</main></body></html>\n"
     )

@@ -90,8 +90,7 @@ class LabView extends RaceView {
   }
 
   scrubber() {
-    this.playButton = button("Play", () => this.play())
-    this.playButton.className = "play"
+    this.playButton = button("Play", () => this.play(), { class: "play" })
     this.values = this.recorded.knobs.map(() => tag("output", {}))
     this.sliders = this.recorded.knobs.map((knob, k) => {
       const slider = tag("input", { type: "range", min: 0, max: knob.names.length - 1, "aria-label": knob.title })
@@ -126,7 +125,4 @@ class LabView extends RaceView {
   }
 }
 
-const bar = tag("div", { class: "scrubber" })
-document.body.append(bar)
-const lab = new LabView(document.getElementById("race"), bar, JSON.parse(document.getElementById("data").textContent))
-document.addEventListener("keydown", (event) => lab.key(event))
+wholePage(LabView, JSON.parse(textOf("#data")))

@@ -6,6 +6,7 @@ import base64
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ from mklviz.views.chart.columns import LARGEST_DRAWN, KernelSlots
 from mklviz.views.chart.race_charts import ChartOptions, recorded_options
 from mklviz.views.export.page import PAGE, data_title, page, page_colours, page_styles, run_data, thinned, words_data
 from mklviz.views.host.beside import beside
+from mklviz.views.look.palette import LIGHT
+from mklviz.views.look.styles import run_styles
 from mklviz.views.race.results import weights_pills
 
 MOST_STEPS = 300  # that are kept of a run: more cannot be told apart in a figure that follows a slider
@@ -92,7 +95,7 @@ def lab_page(grid: LabGrid, places: Sequence[Mapping[str, Trace]], lead: str = "
     """Return what `save_lab` writes, of the traces at every position of the grid; `lead`: HTML that stands first."""
     shown, title = Laboratory(grid, places), lab_title(grid)
     problem = next(iter(places[0].values())).problem
-    colours, shows = page_colours(places[0]), beside(__file__, "lab.js")
+    colours, shows = page_colours(partial(run_styles, places[0])), beside(__file__, "lab.js")
     return page(title, f"{title}: a laboratory", problem, shown.page_data(), colours, shows, lead)
 
 
@@ -117,7 +120,7 @@ class Laboratory:
     def page_data(self) -> dict[str, Any]:
         """Return all data that the scripts need."""
         first, order, traces = self.places[0], [*self.runs], [trace for _, trace in self.runs.values()]
-        slots, styles, apart = KernelSlots(traces[0].kernel_names), page_styles(first), self.grid.turns_problem
+        slots, apart = KernelSlots(traces[0].kernel_names), self.grid.turns_problem
         slots.choose([trace.best.weights for trace in traces if len(trace)])
         most = min(MOST_STEPS, MOST_IN_ALL // len(traces))
         usual = ChartOptions(PAGE, gap_tolerance=self.grid.recipe.goal)
@@ -137,7 +140,7 @@ class Laboratory:
                 {"runs": [*map(order.index, map(id, place.values()))], "problem": next(iter(place.values())).problem}
                 for place in self.places
             ],
-            **words_data(styles, replace(options, above=raised), slots),
+            **words_data(page_styles(run_styles(first, LIGHT)), replace(options, above=raised), slots),
         }
 
     def _runs(self, most: int, kernels: list[int]) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import IO, Any
@@ -51,10 +52,9 @@ PAGE = replace(
 )
 
 
-def page_styles(traces: Mapping[str, Trace]) -> dict[str, RunStyle]:
-    """Return how runs are drawn in the colours of the page."""
-    styles = run_styles(traces, LIGHT).items()
-    return {key: replace(style, colour=f"var(--run-{index})") for index, (key, style) in enumerate(styles)}
+def page_styles(styles: Mapping[str, RunStyle]) -> dict[str, RunStyle]:
+    """Return how runs are drawn in the colours of the page, which are variables of its style sheet."""
+    return {key: replace(style, colour=f"var(--run-{k})") for k, (key, style) in enumerate(styles.items())}
 
 
 def page_charts(styles: Mapping[str, RunStyle], options: race_charts.ChartOptions) -> dict[str, Any]:
@@ -109,16 +109,13 @@ class Recorded:
     data: str = ""  # name of the data set, "" if unknown
 
     @property
-    def problem(self) -> str:
-        return next(iter(self.traces.values())).problem
-
-    @property
-    def ended(self) -> bool:
-        return all(trace.status in FINAL for trace in self.traces.values())
+    def begun(self) -> dict[str, Trace]:
+        """The runs that have something to draw."""
+        return {key: trace for key, trace in self.traces.items() if len(trace)}
 
     def page_data(self, in_all: int = MOST_IN_ALL) -> dict[str, Any]:
         """Return all that a script draws of the runs, at most `in_all` steps of them together; `null` is a hole."""
-        begun = {key: trace for key, trace in self.traces.items() if len(trace)}
+        begun = self.begun
         slots = columns.race_slots(self.traces.values())
         reference, by_epoch = Reference.of(begun.values()), race_charts.epochs(self.solvers.values())
         options = race_charts.ChartOptions(PAGE, gap_tolerance=self.gap, by_epoch=by_epoch, noun=self.noun)
@@ -129,10 +126,10 @@ class Recorded:
         }
         shown = columns.WEIGHT_COLUMNS[: len(slots.slots)]
         tops = {key: max(weight or 0.0 for column in shown for weight in run[column]) for key, run in runs.items()}
-        enlarged, styles = race_charts.enlargements(tops), page_styles(begun)
+        enlarged, styles = race_charts.enlargements(tops), page_styles(run_styles(begun, LIGHT))
         pills = {key: results.weights_pills(trace.motion, enlarged[key]) for key, trace in begun.items()}
         return {
-            "ended": self.ended,
+            "ended": all(trace.status in FINAL for trace in self.traces.values()),
             "left_out": thinned(begun, most),
             "runs": [run | {"top": [tops[key]], "pills": pills[key]} for key, run in runs.items()],
             **words_data(styles, race_charts.recorded_options(options, begun.values()), slots),
@@ -150,8 +147,7 @@ def recorded(shown: Race | Trace | Mapping[str, Trace] | Iterable[Trace]) -> Rec
         raise MklvizError(wrong)
     recipe = recipe_of(next(iter(traces.values())))
     if recipe is None:
-        noun = shown.facts.noun if isinstance(shown, Race) else "kernel"
-        return Recorded(traces, solvers, noun)
+        return Recorded(traces, solvers, shown.facts.noun if isinstance(shown, Race) else "kernel")
     noun = "parameter" if recipe.kernels.combination == "polynomial" else "kernel"
     return Recorded(traces, solvers, noun, recipe.goal, "" if recipe.data.own else recipe.data.source)
 
@@ -211,24 +207,12 @@ def kept_steps(length: int, most: int) -> list[int]:
 
 def rounded(values: Iterable[float], digits: int) -> list[float | None]:
     """Return numbers with so many digits, None for what cannot be drawn; whole ones without a point."""
-    return [_short(float(f"{value:.{digits}g}")) if abs(value) <= columns.LARGEST_DRAWN else None for value in values]
+    short = (float(f"{value:.{digits}g}") if abs(value) <= columns.LARGEST_DRAWN else None for value in values)
+    return [int(value) if value is not None and value.is_integer() else value for value in short]
 
 
-def _short(value: float) -> float:
-    return int(value) if value.is_integer() else value
-
-
-_SHOWS = """
-const bar = tag("div", { class: "scrubber" })
-document.body.append(bar)
-const view = new RaceView(document.getElementById("race"), bar)
-view.show(JSON.parse(document.getElementById("data").textContent))
-document.addEventListener("keydown", (event) => view.key(event))
-"""
-_PLAYS = """
-const textOf = (name) => document.querySelector(`script.${name}`).textContent
-playTriangle(document.querySelector(".map"), JSON.parse(textOf("triangle")), textOf("solver"))
-"""
+_SHOWS = 'wholePage(RaceView).show(JSON.parse(textOf("#data")))\n'
+_PLAYS = 'playTriangle(document.querySelector(".map"), JSON.parse(textOf(".triangle")), textOf(".solver"))\n'
 PICTURE_COLOURS = (
     ":is(.map, .curve) { flex-basis: 100%; --mk-head: 16px; --mk-small: 13px; --mk-words: 14px; --mk-label: 15px;"
     + "".join(
@@ -288,14 +272,15 @@ def race_page(
     heading = "A race" if len(data["runs"]) > 1 else "A run"
     title = title or (f"{heading} on {data_title(shown.data)}" if shown.data else f"{heading} of mklviz")
     names = ", ".join(run["label"] for run in data["runs"])
-    style, shows = page_colours(shown.traces), _SHOWS
+    style, shows = page_colours(partial(run_styles, shown.begun)), _SHOWS
     if triangle := _triangle(shown.traces, problem, heights):
         lead, style, shows = (
             lead + triangle,
             style + PICTURE_COLOURS + TRIANGLE_STYLE,
             TRIANGLE_SCRIPT + _PLAYS + shows,
         )
-    return page(title, f"{title}: {names}", shown.problem, data, style, shows, lead)
+    posed = next(iter(shown.traces.values())).problem
+    return page(title, f"{title}: {names}", posed, data, style, shows, lead)
 
 
 def _triangle(traces: Mapping[str, Trace], problem: Problem | None, heights: Heights) -> str:
@@ -304,12 +289,12 @@ def _triangle(traces: Mapping[str, Trace], problem: Problem | None, heights: Hei
     solvers = {key: solver for key, trace in begun.items() if (solver := solver_of(trace))}
     if problem is None or problem.m != 3 or len(solvers) < len(traces) or not solves_alone(problem, solvers):
         return ""
-    styles, figure = page_styles(begun), triangle_figure(begun, page_styles(begun))
+    styles = page_styles(run_styles(begun, LIGHT))
     data = _json(triangle_data(begun, styles, problem, "recorded", kernel_titles(begun), heights))
     if len(data) > MOST_TOLD:
         return ""
     scripts = f'<script type="text/plain" class="solver">{SOLVER}</script>'
-    return f'{figure}<script type="application/json" class="triangle">{data}</script>{scripts}'
+    return f'{triangle_figure(begun, styles)}<script type="application/json" class="triangle">{data}</script>{scripts}'
 
 
 def data_title(name: str) -> str:
@@ -329,7 +314,7 @@ def page(
 ) -> str:
     """Return a page of recorded runs, whose `data` the script `shows` draws; `lead`: HTML that stands first."""
     script = f'"use strict"\n{figures_script()}{shows}'
-    style, told = f"{colours}\n{figures_style()}", _json(data)
+    style, told = f"{colours}\n{FIGURES_STYLE}", _json(data)
     return (
         f'<!doctype html>\n<html lang="{language.code}"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">'
@@ -350,9 +335,7 @@ def figures_script() -> str:
     return f"const NUMBERS = {{ {written} }}\n{WORDS_SCRIPT}{scripts}"
 
 
-def figures_style() -> str:
-    """Return the style sheet of the figures, which stand in an element of class ``recording``."""
-    return TEXT_CSS + beside(__file__, "page.css")
+FIGURES_STYLE = TEXT_CSS + beside(__file__, "page.css")  # of the figures, which stand in an element of class recording
 
 
 def _policy(script: str) -> str:
@@ -368,15 +351,14 @@ def _json(data: Mapping[str, Any]) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def page_colours(traces: Mapping[str, Trace]) -> str:
-    """Return the style sheet with the colours of these runs, light or dark as the page is read."""
-    dark = f"@media (prefers-color-scheme: dark) {{ :root {{ {colours(traces, DARK)} }} }}"
-    return f":root {{ color-scheme: light dark; {colours(traces, LIGHT)} }} {dark}"
+def page_colours(styled: Callable[[Theme], Mapping[str, RunStyle]]) -> str:
+    """Return the style sheet of the colours of runs, as `styled` in a theme, light or dark as the page is read."""
+    dark = f"@media (prefers-color-scheme: dark) {{ :root {{ {colours(styled(DARK), DARK)} }} }}"
+    return f":root {{ color-scheme: light dark; {colours(styled(LIGHT), LIGHT)} }} {dark}"
 
 
-def colours(traces: Mapping[str, Trace], theme: Theme) -> str:
-    """Return the colours of a page of these runs as CSS variables."""
-    styles = run_styles({key: trace for key, trace in traces.items() if len(trace)}, theme)
+def colours(styles: Mapping[str, RunStyle], theme: Theme) -> str:
+    """Return the colours of a page of runs as CSS variables."""
     runs = "".join(f"--run-{index}: {style.colour};" for index, style in enumerate(styles.values()))
     return tokens(theme) + runs + "".join(f"--kernel-{index}: {colour};" for index, colour in enumerate(theme.kernels))
 

@@ -162,14 +162,11 @@ class PlaygroundView extends RaceView {
   }
 
   pointsRow() {
-    const adds = tag("select", {}, tag("option", { value: 1 }, tr("a square")), tag("option", { value: -1 }, tr("a circle")))
-    adds.addEventListener("change", () => { this.points.adds = Number(adds.value) })
-    const runs = Object.entries(this.given.words.labels).map(([key, label]) => tag("option", { value: key }, label))
-    const seen = tag("select", {}, ...runs)
-    seen.value = this.surfaceOf
-    seen.addEventListener("change", () => { this.surfaceOf = seen.value; this.request(true) })
-    return tag("div", { class: "head" }, tag("label", { title: tr("A click on an empty place adds one, a double-click removes one") }, tr("Adds"), adds),
-      tag("label", { title: tr("What this solver's weights decide at the step shown; bold points are its support vectors") }, tr("Surface of"), seen))
+    const adds = this.menu(tr("Adds"), { 1: tr("a square"), "-1": tr("a circle") }, 1, (value) => { this.points.adds = Number(value) })
+    const seen = this.menu(tr("Surface of"), this.given.words.labels, this.surfaceOf, (value) => { this.surfaceOf = value; this.request(true) })
+    adds.title = tr("A click on an empty place adds one, a double-click removes one")
+    seen.title = tr("What this solver's weights decide at the step shown; bold points are its support vectors")
+    return tag("div", { class: "head" }, adds, seen)
   }
 
   kernelRow(kernel, k) {
@@ -334,11 +331,6 @@ const readAddress = (hash, given) => {
   return set
 }
 
-const bar = tag("div", { class: "scrubber" })
-document.body.append(bar)
 const alone = new URLSearchParams(location.hash.slice(1)).get("part")
 if (["points", "mixes", "objective", "gap", "weights"].includes(alone)) document.body.dataset.part = alone
-const textOf = (name) => document.querySelector(`script.${name}`).textContent
-const playground = new PlaygroundView(document.getElementById("race"), bar, JSON.parse(document.getElementById("data").textContent),
-  `${textOf("solver").replace(/^export /m, "")}\n${textOf("worker")}`)
-document.addEventListener("keydown", (event) => playground.key(event))
+const playground = wholePage(PlaygroundView, JSON.parse(textOf("#data")), `${textOf(".solver").replace(/^export /m, "")}\n${textOf(".worker")}`)

@@ -7,7 +7,6 @@ chosen, the words of the figures and the colours.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +19,11 @@ from mklviz.record.archive import replacing
 from mklviz.typing import Array
 from mklviz.views.chart.columns import KERNELS_SHOWN, KernelSlots
 from mklviz.views.chart.race_charts import ChartOptions, run_table
-from mklviz.views.export.page import PAGE, PICTURE_COLOURS, page, page_colours, words_data
+from mklviz.views.export.page import PAGE, PICTURE_COLOURS, page, page_colours, page_styles, words_data
 from mklviz.views.host.beside import beside
 from mklviz.views.host.solved_paths import SOLVER
 from mklviz.views.lessons.triangle import TRIANGLE_SCRIPT, TRIANGLE_STYLE
-from mklviz.views.look.palette import DARK, DASHES, LIGHT, RunStyle, Theme
+from mklviz.views.look.palette import DASHES, LIGHT, RunStyle, Theme
 from mklviz.views.look.styles import solver_styles
 
 TITLE = "Playground"
@@ -64,7 +63,7 @@ def save_playground(path: str | Path, language: str = "en") -> None:
 
 def playground_page(lead: str = "", language: Language = ENGLISH) -> str:
     """Return the playground as HTML; `lead`: HTML that stands first."""
-    style = page_colours({}) + _run_colours() + PICTURE_COLOURS + TRIANGLE_STYLE + beside(__file__, "playground.css")
+    style = page_colours(_styles) + PICTURE_COLOURS + TRIANGLE_STYLE + beside(__file__, "playground.css")
     texts = {"solver": SOLVER, "worker": beside(__file__, "playground_worker.js")}
     kept = "".join(f'<script type="text/plain" class="{name}">{text}</script>' for name, text in texts.items())
     shows = TRIANGLE_SCRIPT + "".join(beside(__file__, name) for name in SCRIPTS)
@@ -76,18 +75,9 @@ def _styles(theme: Theme) -> dict[str, RunStyle]:
     return solver_styles({name: make_solver(name) for name in ("silp", "simplemkl", "level", "spg")}, theme)
 
 
-def _run_colours() -> str:
-    """Return the colours of the solvers as CSS variables, light and dark."""
-    light, dark = (
-        "".join(f"--run-{k}: {style.colour};" for k, style in enumerate(_styles(theme).values()))
-        for theme in (LIGHT, DARK)
-    )
-    return f":root {{ {light} }} @media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}"
-
-
 def _data() -> dict[str, Any]:
     """Return what the scripts are told: points, kernels, and the words and charts of a race of the four solvers."""
-    styles = {key: replace(style, colour=f"var(--run-{k})") for k, (key, style) in enumerate(_styles(LIGHT).items())}
+    styles = page_styles(_styles(LIGHT))
     slots = KernelSlots([title for title, *_ in KERNELS[:KERNELS_SHOWN]])
     words = words_data(styles, ChartOptions(PAGE, gap_tolerance=GAP), slots)
     for chart, key in zip(words["weights"], styles, strict=True):

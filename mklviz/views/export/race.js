@@ -17,8 +17,8 @@ function write(node, html) {
 function card(...parts) { return tag("section", { class: "card" }, ...parts) }
 function why(text, more = "") { return tag("p", { class: "why", title: more }, text) }
 
-function button(text, act) {
-  const made = tag("button", { type: "button" }, text)
+function button(text, act, attributes = {}) {
+  const made = tag("button", { type: "button", ...attributes }, text)
   made.addEventListener("click", act)
   return made
 }
@@ -131,10 +131,8 @@ class RaceView {
         if (!state.hidden.delete(run.key)) state.hidden.add(run.key)
         chip.setAttribute("aria-pressed", String(!state.hidden.has(run.key)))
         this.draw()
-      })
+      }, { class: "chip", title: tr("Hide or show"), "aria-pressed": String(!state.hidden.has(run.key)) })
       chip.innerHTML = data.names[run.key]
-      for (const [key, value] of Object.entries({ class: "chip", title: tr("Hide or show"),
-        "aria-pressed": String(!state.hidden.has(run.key)) })) chip.setAttribute(key, value)
       return chip
     })
     const log = tag("input", { type: "checkbox" })
@@ -197,8 +195,7 @@ class RaceView {
   scrubber() {
     this.slider = tag("input", { type: "range", min: 0, max: this.last, "aria-label": tr("Step") })
     this.where = tag("output", {})
-    this.playButton = button(tr("Play"), () => this.play())
-    this.playButton.className = "play"
+    this.playButton = button(tr("Play"), () => this.play(), { class: "play" })
     this.slider.addEventListener("input", () => { this.hold(); this.go(Number(this.slider.value)) })
     const by = (way) => () => { this.hold(); this.go(this.nextKept(way)) }
     return [tag("div", {}, this.playButton, button(tr("Back"), by(-1)), button(tr("On"), by(1)), this.slider, this.where)]
@@ -303,4 +300,14 @@ class RaceView {
     for (const figure of this.figures) figure.draw()
     this.tell()
   }
+}
+
+// the text of an element that holds data, and a view that has a page of its own, where keys count anywhere
+const textOf = (name) => document.querySelector(name).textContent
+function wholePage(View, ...given) {
+  const bar = tag("div", { class: "scrubber" })
+  document.body.append(bar)
+  const view = new View(document.getElementById("race"), bar, ...given)
+  document.addEventListener("keydown", (event) => view.key(event))
+  return view
 }

@@ -35,12 +35,14 @@ from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.geometry.map_chart import (
     LOW_AND_HIGH,
     MapPath,
+    contour_table,
     corner_tables,
-    ghost_table,
-    ground_tables,
     map_chart,
     model_tables,
+    number_table,
     path_tables,
+    points_table,
+    shapes_table,
     step_point,
     trial_table,
 )
@@ -207,7 +209,7 @@ class MapCard(cards.Rooted):
             x, y = figure.chart.x, figure.chart.y
             figure.set_axes(replace(x, start=left, end=right), replace(y, start=bottom, end=top))
         mesh, nodes = survey.sheet or (None, [])
-        figure.show(ground_tables(mesh, nodes))
+        figure.show({"ground": contour_table(mesh), "nodes": points_table(nodes)})
         self._scale.object = shade_scale(mesh, self.theme)
 
     def _say_progress(self) -> None:
@@ -239,12 +241,12 @@ class MapCard(cards.Rooted):
         """Draw paths, the best point of all, and the former paths behind."""
         names = best.kernel_names
         star = point_of(map_.position(best.best.weights), BEST, best.best.objective, best.best.weights, names)
-        x, y = self.figure.chart.x, self.figure.chart.y
-        self.figure.show(path_tables(paths, star, self._styles, self.theme, x, y))
-        ghosts = [(key, trace) for former in self.start.ghosts for key, trace in former.items()]
-        drawn = [(key, np.array([map_.position(it.weights) for it in trace])) for key, trace in ghosts if len(trace)]
-        known = [(places, self._styles[key].colour) for key, places in drawn if key in self._styles]
-        self.figure.show({"ghosts": ghost_table(known)})
+        numbers = number_table(paths, self._styles, self.theme, self.figure.chart)
+        former = [(key, trace) for traces in self.start.ghosts for key, trace in traces.items() if len(trace)]
+        known = [(key, trace) for key, trace in former if key in self._styles]
+        ghosts = [np.array([map_.position(iterate.weights) for iterate in trace]) for _, trace in known]
+        table = shapes_table(ghosts, [self._styles[key].colour for key, _ in known])
+        self.figure.show({**path_tables(paths, star, self._styles), "numbers": numbers, "ghosts": table})
 
     def _path(self, key: str, trace: Trace, map_: WeightMap, cursor: int | None, known: list[MapPoint]) -> MapPath:
         """Return the path of a run up to the cursor; `known` are its points so far, and grow."""

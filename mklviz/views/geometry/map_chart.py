@@ -106,60 +106,48 @@ def corner_tables(names: Sequence[str], below: float = 0.044, above: float = 0.0
     }
 
 
-def ground_tables(mesh: Mesh | None, nodes: Sequence[MapPoint]) -> dict[str, Table]:
-    """Return the heights, if they are known, and the texts at the nodes."""
-    return {"ground": contour_table(mesh), "nodes": points_table(nodes)}
-
-
 def contour_table(mesh: Mesh | None) -> Table:
     """Return heights over a mesh as a table, row by row."""
     names = (*AT, "objective")
     return {name: [] if mesh is None else mesh[k].tolist() for k, name in enumerate(names)}
 
 
-def path_tables(
-    paths: Mapping[str, MapPath],
-    best: MapPoint,
-    styles: Mapping[str, RunStyle],
-    theme: Theme,
-    x: Axis,
-    y: Axis,
-    smaller: float = 1.0,
-) -> dict[str, Table]:
-    """Return each run's path, the numbers of its steps, where it stands, and the star, on a map with these axes."""
+def path_tables(paths: Mapping[str, MapPath], best: MapPoint, styles: Mapping[str, RunStyle]) -> dict[str, Table]:
+    """Return each run's path, where it stands, and the star."""
     standing = [(path.points[-1], styles[key]) for key, path in paths.items() if path.points]
-    places = {key: np.array([(point.along, point.up) for point in path.points]) for key, path in paths.items()}
-    numbered = numbered_steps(places, {key: path.steps for key, path in paths.items()}, x, y, smaller * theme.scale)
+    looks = {"colour": [style.colour for _, style in standing], "marker": [style.marker for _, style in standing]}
     return {
         **{f"path-{key}": points_table(path.points) for key, path in paths.items()},
-        "here": points_table([point for point, _ in standing], AT)
-        | {"colour": [style.colour for _, style in standing], "marker": [style.marker for _, style in standing]},
-        "numbers": points_table([paths[number.key].points[number.index] for number in numbered], AT)
-        | {"step": [str(number.step) for number in numbered]}
-        | {"colour": [styles[number.key].colour if number.step else theme.text for number in numbered]},
+        "here": points_table([point for point, _ in standing], AT) | looks,
         "best": points_table([best]),
     }
 
 
-def still_tables(
-    paths: Mapping[str, MapPath],
-    best: MapPoint,
-    styles: Mapping[str, RunStyle],
-    theme: Theme,
-    axes: tuple[Axis, Axis],
-    mesh: Mesh | None = None,
-    smaller: float = 1.0,
-) -> dict[str, Table]:
-    """Return the tables of a map of recorded paths, which has no trials, no cuts and no former paths.
-
-    `smaller`: how many times as small as the map of a page it is.
-    """
+def number_table(
+    paths: Mapping[str, MapPath], styles: Mapping[str, RunStyle], theme: Theme, chart: Chart, smaller: float = 1.0
+) -> Table:
+    """Return the numbers of steps on a map, which may be so many times as small as that of a page."""
+    places = {key: np.array([(point.along, point.up) for point in path.points]) for key, path in paths.items()}
+    steps = {key: path.steps for key, path in paths.items()}
+    numbered = numbered_steps(places, steps, chart.x, chart.y, smaller * theme.scale)
     return {
-        **ground_tables(mesh, []),
+        **points_table([paths[number.key].points[number.index] for number in numbered], AT),
+        "step": [str(number.step) for number in numbered],
+        "colour": [styles[number.key].colour if number.step else theme.text for number in numbered],
+    }
+
+
+def still_tables(
+    paths: Mapping[str, MapPath], best: MapPoint, styles: Mapping[str, RunStyle], mesh: Mesh | None = None
+) -> dict[str, Table]:
+    """Return the tables of a map of recorded paths, which has no numbers, trials, cuts and former paths."""
+    return {
+        **{"ground": contour_table(mesh), "nodes": points_table([])},
         **model_tables(),
-        **path_tables(paths, best, styles, theme, *axes, smaller),
+        **path_tables(paths, best, styles),
+        "numbers": {name: [] for name in (*AT, "step", "colour")},
         "trials": trial_table({}, styles),
-        "ghosts": ghost_table([]),
+        "ghosts": shapes_table([], []),
     }
 
 
@@ -169,21 +157,15 @@ def trial_table(trials: Mapping[str, Sequence[MapPoint]], styles: Mapping[str, R
     return points_table([point for tried in trials.values() for point in tried]) | {"colour": colours}
 
 
-def ghost_table(paths: Sequence[tuple[Array, str]]) -> Table:
-    """Return former paths (T, 2), each with the colour of its run."""
-    columns = {name: [path[:, k].tolist() for path, _ in paths] for k, name in enumerate(AT)}
-    return columns | {"colour": [colour for _, colour in paths]}
-
-
 def model_tables(level: Array | None = None, edges: Sequence[Array] = (), colour: str = "") -> dict[str, Table]:
     """Return the level set, a polygon (p, 2), and the lines (2, 2) at which cuts end it, in a run's colour."""
     sets = [] if level is None or not len(level) else [level]
-    return {"level-set": _shapes(sets, colour), "edges": _shapes(edges, colour)}
+    return {"level-set": shapes_table(sets, [colour] * len(sets)), "edges": shapes_table(edges, [colour] * len(edges))}
 
 
-def _shapes(shapes: Sequence[Array], colour: str) -> Table:
-    columns = {name: [shape[:, k].tolist() for shape in shapes] for k, name in enumerate(AT)}
-    return columns | {"colour": [colour] * len(shapes)}
+def shapes_table(shapes: Sequence[Array], colours: Sequence[str]) -> Table:
+    """Return lines or polygons (p, 2), each with the colour of its run."""
+    return {name: [shape[:, k].tolist() for shape in shapes] for k, name in enumerate(AT)} | {"colour": list(colours)}
 
 
 def points_table(

@@ -148,9 +148,8 @@ class StartDrag:
 
     def clear(self) -> None:
         """Compute nothing any more, and lie nowhere."""
-        self._give_up()
-        self._race, self._map, self.handle.place = None, None, []
-        self._former, self._cleared, self.words = [], 0, ""
+        self.close()
+        self._former, self._cleared, self.words, self.handle.place = [], 0, "", []
 
     def close(self) -> None:
         """Compute nothing any more, and leave the handle alone: its page is gone."""

@@ -22,6 +22,7 @@ from mklviz.scenarios import load_scenario
 from mklviz.typing import Array
 from mklviz.views.host.beside import beside
 from mklviz.views.host.solved_paths import problem_data
+from mklviz.views.lessons.pictures import QUESTION_MARK
 from mklviz.views.look.palette import Theme
 
 CURVE_TITLE = "Where does the next step go?"
@@ -55,9 +56,7 @@ def curve_thumbnail(theme: Theme) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 320 180" role="img" aria-label="{CURVE_TITLE}">'
         f'<rect width="320" height="180" fill="{theme.card}"/><g fill="none" stroke-width="4">'
         f'<path d="{curve}" stroke="{theme.text}"/><path d="{cut}" stroke="{theme.accent}"/></g>'
-        f'<circle cx="52.5" cy="62.5" r="8" fill="{theme.accent}"/><text x="50%" y="62%" text-anchor="middle"'
-        f' style="font: 700 64px sans-serif; fill: {theme.text}; stroke: {theme.card}; stroke-width: 10px;'
-        ' paint-order: stroke">?</text></svg>'
+        f'<circle cx="52.5" cy="62.5" r="8" fill="{theme.accent}"/>{QUESTION_MARK.format(theme)}</svg>'
     )
 
 

@@ -139,9 +139,10 @@ def valley(runs: LessonRuns) -> Picture:
 
 def hill(runs: LessonRuns) -> Picture:
     """Show where each start ended, and the objective between the ends."""
-    theme, way, ends = runs.theme, runs.evidence.get("way", {}), runs.evidence.get("ends", {})
+    theme, way = runs.theme, runs.evidence.get("way", _EMPTY)
+    ends = runs.evidence.get("ends", {**_EMPTY, "name": []})
     colour = next((style.colour for style in runs.styles.values()), theme.accent)
-    places = zip(ends.get("place", []), ends.get("objective", []), ends.get("name", []), strict=True)
+    places = zip(ends["place"], ends["objective"], ends["name"], strict=True)
     written = [(x, y, "usual start" if name == "SPG" else name.removeprefix("SPG, ")) for x, y, name in places]
     names = [CurveName(x, y, name, theme.text) for x, y, name in written]
     values = [CurveName(x, y, runs.language.number(f"{y:.3f}"), theme.text) for x, y, _ in written]
@@ -153,8 +154,8 @@ def hill(runs: LessonRuns) -> Picture:
         LineMark("room", "place", "objective"),
     ]
     tables: dict[str, Table] = {
-        "way": _columns(way, "place", "objective"),
-        "ends": _columns(ends, "place", "objective"),
+        "way": {name: way[name] for name in _EMPTY},
+        "ends": {name: ends[name] for name in _EMPTY},
         **name_table("hill", names),
         **name_table("hill-values", values),
         "room": _room_below(way),
@@ -166,13 +167,8 @@ def hill(runs: LessonRuns) -> Picture:
 
 def _room_below(way: Any) -> Table:
     """Return a place below a way, to which the axis is to reach, for names."""
-    heights = way.get("objective", [])
+    heights = way["objective"]
     return {"place": [0.0], "objective": [min(heights) - ROOM * (max(heights) - min(heights))]} if heights else _EMPTY
-
-
-def _columns(table: Any, *names: str) -> dict[str, Sequence[Any]]:
-    """Return the columns of what was computed, empty ones as long as it is not."""
-    return {name: table.get(name, []) for name in names}
 
 
 def _room_around(costs: Sequence[float], active: Sequence[float]) -> Table:

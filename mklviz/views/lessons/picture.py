@@ -14,7 +14,7 @@ from mklviz.language import ENGLISH, Language
 from mklviz.problem import Problem
 from mklviz.record import Trace
 from mklviz.scenarios import Evidence
-from mklviz.views.chart.axes import axis_share, axis_span, axis_value
+from mklviz.views.chart.axes import axis_value
 from mklviz.views.chart.columns import KernelSlots, Thinning, drawable
 from mklviz.views.chart.description import (
     Axis,
@@ -29,6 +29,7 @@ from mklviz.views.chart.description import (
     Tables,
     TextMark,
 )
+from mklviz.views.chart.svg import ChartFrame, places, reached_span
 from mklviz.views.look.palette import RunStyle, Theme
 
 ROOM = 1.45  # times as long as the longest bar is its axis, for the number behind it
@@ -205,10 +206,11 @@ def _written(
     chart: Chart, tables: Tables, names: Sequence[Named], frames: Sequence[Array], size: float
 ) -> Iterator[CurveName]:
     """Yield the names of curves that have points, with their places."""
-    shares = _Shares(chart, tables)
+    spans = [reached_span(chart, tables, which, padding) for which, padding in enumerate(PADDING)]
+    axes = ChartFrame(chart, 0.0, 1.0, 1.0, 0.0, spans)  # along which places are shares, from 0 to 1
     painted = [mark for mark in chart.marks if isinstance(mark, (LineMark, PointMark, RuleMark)) and mark.colour]
     tables_of = [f"rule-{mark.table}" if isinstance(mark, RuleMark) else mark.table for mark in painted]
-    curves = {(of, mark.y): shares.curve(mark) for of, mark in zip(tables_of, painted, strict=True)}
+    curves = {(of, mark.y): _curve(mark, tables[mark.table], axes) for of, mark in zip(tables_of, painted, strict=True)}
     drawn = [{key: _along(curve * frame) for key, curve in curves.items()} for frame in frames]
     for named in names:
         key, box = (named.table, named.y), np.array([LETTER * len(named.name), LINE]) * size
@@ -217,8 +219,10 @@ def _written(
             point, offset = _best(beside, key, box, drawn, frames)
             for each, frame in zip(drawn, frames, strict=True):
                 each["", named.name] = point * frame + offset + box / 2.0 * np.vstack([_SIDES, np.zeros(2)])
-            (x, y), (right, up) = shares.values(point), offset.tolist()
-            yield CurveName(x, y, named.name, named.colour, right, up)
+            x, y = (
+                axis_value(at, span, axis.log) for at, span, axis in zip(point, spans, (chart.x, chart.y), strict=True)
+            )
+            yield CurveName(float(x), float(y), named.name, named.colour, *offset.tolist())
 
 
 def _best(
@@ -252,37 +256,11 @@ def _distances(middles: Array, points: Array, box: Array) -> Array:
     return np.sqrt((apart**2).sum(axis=2).min(axis=1))
 
 
-class _Shares:
-    """The axes of a chart, along which places are shares, from 0 to 1."""
-
-    def __init__(self, chart: Chart, tables: Tables) -> None:
-        self._tables, self._axes = tables, (chart.x, chart.y)
-        reached = [
-            [value for mark in chart.marks for value in self._column(mark, field) if axis.shows(value)]
-            for field, axis in zip("xy", self._axes, strict=True)
-        ]
-        self._spans = [axis_span(*each) for each in zip(reached, self._axes, PADDING, strict=True)]
-
-    def _column(self, mark: Mark, field: str) -> Sequence[float]:
-        column = mark.columns.get(field)
-        return self._tables[mark.table][column] if column else ()
-
-    def curve(self, mark: Mark) -> Array:
-        """Return the places of a mark's points; a line across the chart has two for each height."""
-        ys = self._column(mark, "y")
-        if isinstance(mark, RuleMark):
-            return np.array([(side, self._share(1, y)) for y in ys for side in (0.0, 1.0)]).reshape(-1, 2)
-        pairs = zip(self._column(mark, "x"), ys, strict=True)
-        shown = [(x, y) for x, y in pairs if self._axes[0].shows(x) and self._axes[1].shows(y)]
-        return np.array([(self._share(0, x), self._share(1, y)) for x, y in shown]).reshape(-1, 2)
-
-    def _share(self, axis: int, value: float) -> float:
-        return axis_share(value, self._spans[axis], self._axes[axis].log)
-
-    def values(self, place: Array) -> list[float]:
-        """Return what the axes have at a place."""
-        shares = zip(place.tolist(), self._spans, self._axes, strict=True)
-        return [axis_value(share, span, axis.log) for share, span, axis in shares]
+def _curve(mark: Mark, table: Table, axes: ChartFrame) -> Array:
+    """Return the places of a mark's points; a line across the chart has two for each height."""
+    if isinstance(mark, RuleMark):
+        return np.array([(side, axes.y(y)) for y in table[mark.y] for side in (0.0, 1.0)]).reshape(-1, 2)
+    return np.array([place for _, *place in places(mark, table, axes)]).reshape(-1, 2)
 
 
 def _along(points: Array) -> Array:
@@ -295,5 +273,5 @@ def _evenly(points: Array, count: int) -> Array:
     if len(points) < 2:
         return points
     along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
-    places = np.linspace(0.0, along[-1], count)
-    return np.stack([np.interp(places, along, points[:, axis]) for axis in (0, 1)], axis=1)
+    wanted = np.linspace(0.0, along[-1], count)
+    return np.stack([np.interp(wanted, along, points[:, axis]) for axis in (0, 1)], axis=1)

@@ -17,7 +17,7 @@ from mklviz.record import Trace
 from mklviz.record.bundle import recorded_evidence, recording
 from mklviz.record.summary import best_of
 from mklviz.scenarios import Evidence, Scenario, load_scenario
-from mklviz.views.chart.description import Axis, Chart, Table, Tables
+from mklviz.views.chart.description import Axis, Chart, Tables
 from mklviz.views.chart.svg import drawing
 from mklviz.views.geometry.map_chart import MapPath, corner_tables, map_chart, step_point, still_tables
 from mklviz.views.host.solved_paths import solved_paths, solves_alone
@@ -33,9 +33,9 @@ _EQUAL = {"value": 1.0, "room": 1.0, "text": "", "share": 1.0, "active": 1.0, "o
 _BLANK = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 320 180"><rect width="320" height="180" fill="{0.card}"/>'
 )
-_MARK = (
+QUESTION_MARK = (
     '<text x="50%" y="62%" text-anchor="middle" style="font: 700 64px sans-serif; fill: {0.text}; stroke: {0.card};'
-    ' stroke-width: 10px; paint-order: stroke">?</text></svg>'
+    ' stroke-width: 10px; paint-order: stroke">?</text>'
 )
 
 
@@ -49,11 +49,7 @@ def triangle(runs: LessonRuns) -> Picture:
     star = step_point(best, best.best_index, map_, best.label)
     chart = map_chart({key: runs.styles[key] for key in paths}, runs.theme, triangle=True)
     mesh = triangle_mesh(runs.evidence.get("ground", {}).get("objective", ()))
-    tables: dict[str, Table] = {
-        **corner_tables(kernel_titles(runs.traces)),
-        **still_tables(paths, star, runs.styles, runs.theme, (chart.x, chart.y), mesh),
-    }
-    tables["numbers"] = {name: [] for name in tables["numbers"]}  # they stand in the tab Geometry
+    tables = {**corner_tables(kernel_titles(runs.traces)), **still_tables(paths, star, runs.styles, mesh)}
     solvers = {key: solver for key, trace in runs.traces.items() if (solver := solver_of(trace))}
     names = [*map(runs.language, kernel_titles(runs.traces))]
     looks = {key: (style.label, style.colour) for key, style in runs.styles.items()}
@@ -140,13 +136,12 @@ def thumbnail(scenario: str, theme: Theme = LIGHT) -> str:
     """
     lesson, runs = load_scenario(scenario), recorded_runs(scenario, theme)
     if runs is None:
-        return "" if lesson.question is None else _BLANK.format(theme) + _MARK.format(theme)
+        return "" if lesson.question is None else f"{_BLANK.format(theme)}{QUESTION_MARK.format(theme)}</svg>"
     begun = {key: _begun(trace) for key, trace in runs.traces.items()}
     evidence = {} if "ground" in runs.evidence else runs.evidence
     picture = picture_of(lesson, replace(runs, traces=begun, evidence=evidence))
-    return small_picture(lesson.title, replace(picture, tables=_asked(picture.tables)), theme).replace(
-        "</svg>", _MARK.format(theme)
-    )
+    small = small_picture(lesson.title, replace(picture, tables=_asked(picture.tables)), theme)
+    return small.replace("</svg>", f"{QUESTION_MARK.format(theme)}</svg>")
 
 
 FIRST = 2  # steps of a race that its card shows

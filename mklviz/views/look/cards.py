@@ -93,11 +93,7 @@ def grid(*objects: Any, columns: str, **params: Any) -> pn.Column:
 # -- the theme of the page's shell
 
 
-_TYPOGRAPHY = {
-    "fontFamily": FONT,
-    "fontSize": 14,
-    "button": {"textTransform": "none", "fontWeight": 600},
-}
+_TYPOGRAPHY = {"fontFamily": FONT, "fontSize": 14, "button": {"textTransform": "none", "fontWeight": 600}}
 _COMPONENTS = {
     # a tooltip describes its control; as a name it would hide the visible one, and stand where none may
     "MuiTooltip": {"defaultProps": {"describeChild": True}},

@@ -212,8 +212,7 @@ def mixed(one: str, other: str, share: float) -> str:
 
 def sequential(theme: Theme) -> list[str]:
     """Return shades from nothing, the colour of the card, to much."""
-    far = theme.parts[0][0] if not theme.dark else theme.parts[1][0]
-    middle = theme.parts[1][0] if not theme.dark else theme.parts[2][0]
+    far, middle = (theme.parts[k + theme.dark][0] for k in (0, 1))
     half = SHADES // 2
     return [mixed(theme.card, middle, k / half) for k in range(half)] + [
         mixed(middle, far, k / (half - 1)) for k in range(half)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import holoviews as hv
 import numpy as np
-from contourpy import contour_generator
 from numpy.typing import ArrayLike
 
-from mklviz.analysis.decisions import Roc, Surface, plane_of, solution_of, surface
+from mklviz.analysis.decisions import Roc, Surface, level_lines, plane_of, solution_of, surface
 from mklviz.problem import Problem
 from mklviz.typing import Array
-from mklviz.views.chart.axes import PERCENT
+from mklviz.views.chart.axes import PERCENT, Span
 from mklviz.views.look.palette import CLASS_MARKERS, Theme, class_colours, decision_shades, mixed, sequential, theme_for
 from mklviz.views.pictures.style import HEIGHT, WIDTH, dressed
 
@@ -99,11 +98,10 @@ def _ground(surface: Surface, classes: Array, theme: Theme, regression: bool, mu
 
 def _lines(surface: Surface, theme: Theme) -> list[hv.Contours]:
     """Return where f is zero, and its margins."""
-    lines = contour_generator(surface.x, surface.y, surface.values)
     drawn = []
     for levels, dash, width in (((0.0,), "solid", 2), ((-1.0, 1.0), "dashed", 1)):
-        paths: list[Any] = [path for level in levels for path in lines.lines(level)]
-        contours = hv.Contours([{"x1": path[:, 0], "x2": path[:, 1]} for path in paths], ["x1", "x2"])
+        lines = level_lines(surface.x, surface.y, surface.values, *levels)
+        contours = hv.Contours([{"x1": x, "x2": y} for x, y in lines], ["x1", "x2"])
         drawn.append(contours.opts(color=theme.text, line_dash=dash, line_width=width, backend="bokeh"))
     return drawn
 
@@ -140,20 +138,19 @@ STRONGEST = 0.75  # of the shades behind numbers, which must be read
 
 def draw_roc(curve: Roc, colour: str, theme: Theme, positive: str, negative: str) -> hv.Overlay:
     """Draw the curve over the diagonal of random guesses."""
-    line = hv.Curve((curve.mistaken, curve.hits), "mistaken", "found")
-    guess = hv.Curve([(0.0, 0.0), (1.0, 1.0)], "mistaken", "found")
-    return dressed(
-        guess.opts(color=theme.muted, line_dash="dashed", line_width=1, backend="bokeh")
-        * line.opts(color=colour, line_width=2, backend="bokeh"),
-        theme,
-        {"x": PERCENT, "y": PERCENT},
-        title=f"ROC, area below it {curve.area:.3f}",
-        width=HEIGHT,
-        xlabel=f"{negative} taken for {positive}",
-        ylabel=f"{positive} found",
-        xlim=(-0.02, 1.02),
-        ylim=(-0.02, 1.02),
-    )
+    line = hv.Curve((curve.mistaken, curve.hits), "mistaken", "found").opts(color=colour, line_width=2, backend="bokeh")
+    words = {"xlabel": f"{negative} taken for {positive}", "ylabel": f"{positive} found"}
+    words["title"] = f"ROC, area below it {curve.area:.3f}"
+    return _over_equal(line, (0.0, 1.0), (-0.02, 1.02), theme, {"x": PERCENT, "y": PERCENT}, **words)
+
+
+def _over_equal(
+    drawn: hv.Element, ends: Span, axis: Span, theme: Theme, formats: Mapping[str, str], **words: Any
+) -> hv.Overlay:
+    """Draw values over the line on which both are equal, between two `ends`, on two axes alike."""
+    equal = hv.Curve([(end, end) for end in ends], *drawn.dimensions()[:2])
+    equal.opts(color=theme.muted, line_dash="dashed", line_width=1, backend="bokeh")
+    return dressed(equal * drawn, theme, formats, width=HEIGHT, xlim=axis, ylim=axis, **words)
 
 
 def draw_confusion(confused: Array, classes: Sequence[str], theme: Theme) -> hv.Overlay:
@@ -197,16 +194,6 @@ def draw_predicted(true: Array, predicted: Array, colour: str, theme: Theme) -> 
     low, high = float(min(true.min(), predicted.min())), float(max(true.max(), predicted.max()))
     room = 0.04 * (high - low or 1.0)
     span = low - room, high + room
-    cloud = hv.Scatter((true, predicted), "true", "predicted")
-    equal = hv.Curve([(span[0], span[0]), (span[1], span[1])], "true", "predicted")
-    return dressed(
-        equal.opts(color=theme.muted, line_dash="dashed", line_width=1, backend="bokeh")
-        * cloud.opts(color=colour, size=5, alpha=0.6, backend="bokeh"),
-        theme,
-        title="Predicted against true",
-        width=HEIGHT,
-        xlabel="true target",
-        ylabel="predicted target",
-        xlim=span,
-        ylim=span,
-    )
+    cloud = hv.Scatter((true, predicted), "true", "predicted").opts(color=colour, size=5, alpha=0.6, backend="bokeh")
+    words = {"title": "Predicted against true", "xlabel": "true target", "ylabel": "predicted target"}
+    return _over_equal(cloud, span, span, theme, {}, **words)

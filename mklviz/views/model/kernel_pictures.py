@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, Protocol
 
 import holoviews as hv
@@ -184,30 +185,31 @@ def draw_bars(bars: Bars, of: str, colour: str, theme: Theme, title: str, what: 
 
 
 def draw_grid(grid: Grid, theme: Theme, title: str) -> hv.HeatMap:
-    """Draw one field for each row and column, the first row at the top."""
-    fields = [
-        (column, row, value)
-        for row, line in zip(grid.rows[::-1], grid.values[::-1].tolist(), strict=True)
-        for column, value in zip(grid.columns, line, strict=True)
-    ]
-    label = title if grid.share > 0.9995 else f"{title}: {100 * grid.share:.0f} % of the weight"
-    drawn = hv.HeatMap(fields, [hv.Dimension("kind", label="kernel"), "features"], "weight")
-    return dressed(
-        drawn,
+    rows = len(grid.rows)
+    return _heat_map(
+        (grid.rows, grid.columns, grid.values),
+        [hv.Dimension("kind", label="kernel"), "features"],
+        "weight",
         theme,
-        title=label,
-        height=round(theme.scale * max(AROUND + 60 + ROW * len(grid.rows), HEIGHT if len(grid.rows) > 6 else 220)),
+        title=title if grid.share > 0.9995 else f"{title}: {100 * grid.share:.0f} % of the weight",
+        height=round(theme.scale * max(AROUND + 60 + ROW * rows, HEIGHT if rows > 6 else 220)),
         cmap=sequential(theme),
         clim=(0.0, float(np.max(grid.values, initial=0.0)) or 1.0),
-        colorbar=True,
-        grid=False,
         xrotation=50,
         xlabel="kernel",
-        ylabel="",
-        line_color=theme.card,
         hover_tooltips=[("kernel", "@kind"), ("features", "@features"), ("weight", "@weight{0.0000}")],
-        tools=["hover"],
     )
+
+
+def _heat_map(
+    fields: tuple[Sequence[str], Sequence[str], Array], dims: list[Any], what: str, theme: Theme, **options: Any
+) -> hv.HeatMap:
+    """Draw one field for each row and column, of which the names and values are given, the first row at the top."""
+    rows, columns, values = fields
+    lines = zip(rows[::-1], values[::-1].tolist(), strict=True)
+    drawn = [(column, row, value) for row, line in lines for column, value in zip(columns, line, strict=True)]
+    options |= {"colorbar": True, "ylabel": "", "line_color": theme.card, "tools": ["hover"]}
+    return dressed(hv.HeatMap(drawn, dims, what), theme, grid=False, **options)
 
 
 NEGATIVE = 0.05  # share of the largest entry below which negative ones are not visible
@@ -354,30 +356,21 @@ def similarity(bank: Bank, weights: ArrayLike | None = None, dark: bool = False)
 def draw_similarity(alignments: Alignments, theme: Theme, title: str) -> hv.HeatMap:
     """Draw alignments as a square of fields, the first kernel at the top left."""
     names = alignments.names
-    fields = [
-        (column, row, value)
-        for row, line in zip(names[::-1], alignments.values[::-1].tolist(), strict=True)
-        for column, value in zip(names, line, strict=True)
-    ]
     signed = bool(alignments.values.min() < -0.05)
-    drawn = hv.HeatMap(fields, [hv.Dimension("one", label="kernel"), hv.Dimension("other")], "alignment")
     named = len(names) <= NAMED
     size = round(theme.scale * (max(ABOVE + FIELD * len(names), 180) + (BELOW if named else 0)))
-    return dressed(
-        drawn,
+    return _heat_map(
+        (names, names, alignments.values),
+        [hv.Dimension("one", label="kernel"), hv.Dimension("other")],
+        "alignment",
         theme,
         title=title,
         height=size,
         width=size + 120,
         cmap=diverging(theme) if signed else sequential(theme),
         clim=(-1.0 if signed else 0.0, 1.0),
-        colorbar=True,
-        grid=False,
         xrotation=60,
         xaxis="bottom" if named else None,
         xlabel="",
-        ylabel="",
-        line_color=theme.card,
         hover_tooltips=[("kernels", "@one and @other"), ("alignment", "@alignment{0.000}")],
-        tools=["hover"],
     )

@@ -61,38 +61,14 @@ class PointsFigure:
         self.plot = self._drawn.plot
         self.plot.grid.visible = False
         self.source = ColumnDataSource(_columns(points), name="drawn-points")
-        self._taps = ColumnDataSource({"place": [], "at": []}, name="drawn-taps")  # the points that the last tap hit
         self._field = ColumnDataSource({"image": []}, name="drawn-field")
         self.dragged = DraggedFigure("drawn", on_drag)
         self._draw_field(classes, theme)
         self.tool = self._draw_points(classes, theme)
-        self._adds, self._count = classes[0], len(points)
-        self._on_change = on_change
-        self.source.on_change("data", lambda _attr, _old, _new: self._changed())
-        self._taps.on_change("data", lambda _attr, _old, _new: self._tapped())
-
-    def _changed(self) -> None:
-        """Take the points that the page sent; a tap from before the last change of mode counts in the new mode."""
-        labels, before = self.source.data.get("label", []), self._count
-        self._count = len(labels)
-        if self._count != before + 1 or labels[-1] == self._adds:
-            self._on_change()
-            return
-        last = [self._adds] if self._adds else []
-        columns = {name: list(values)[: before + len(last)] for name, values in self.source.data.items()}
-        self.source.data = columns | {"label": [*labels[:before], *last]}
-
-    def _tapped(self) -> None:
-        """Remove points that were tapped before the page learned that taps now remove them."""
-        if self._adds:
-            return
-        hit = list(self._taps.data.get("place", []))
-        columns = self.source.data.items()
-        self.source.data = {name: [v for index, v in enumerate(values) if index not in hit] for name, values in columns}
+        self.source.on_change("data", lambda _attr, _old, _new: on_change())
 
     def set_points(self, points: Points) -> None:
         """Show other points, or again those that count."""
-        self._count = len(points)
         self.source.data = _columns(points)
 
     def set_field(self, field: Field | None) -> None:
@@ -103,7 +79,6 @@ class PointsFigure:
 
     def set_class(self, name: str) -> None:
         """Let taps add points of a class, or remove points for ""."""
-        self._adds = name
         self.tool.update(add=bool(name), default_overrides={"label": name} if name else {})
 
     def _draw_field(self, classes: Sequence[str], theme: Theme) -> None:
@@ -128,8 +103,7 @@ class PointsFigure:
         tool = PointDrawTool(renderers=[drawn], add=True)
         self.plot.add_tools(tool)
         self.plot.toolbar.active_tap = tool
-        models = {"source": self.source, "taps": self._taps, "tool": tool}
-        script = self.dragged.script(beside(__file__, "points.js"), **models)
+        script = self.dragged.script(beside(__file__, "points.js"), source=self.source, tool=tool)
         for event in ("tap", "pan"):
             self.plot.js_on_event(event, script)
         return tool
@@ -328,22 +302,17 @@ class PointsCard(cards.Rooted):
 
     def _learn(self, session: Session) -> None:
         """Learn from the current points, or from those that rest; learning from earlier ones is cancelled."""
-        if self._due:
-            self._begin(session)
-        elif self._moving is not None and not self.task.working and monotonic() - self._moved_at > self.rest:
-            self._ask(session, self._moving, FINE)
-            self._moving = None
-
-    def _begin(self, session: Session) -> None:
-        assert self.points is not None
-        assert self.figure is not None
-        self._due, self._moving = False, None
-        if self._too_many(session):
+        rests = self._moving is not None and not self.task.working and monotonic() - self._moved_at > self.rest
+        points = self.points if self._due else self._moving if rests else None
+        if points is None or self.figure is None:
+            return
+        if self._due and self._too_many(session):
             self.task.forget()
             self.figure.set_field(None)
             say(self.progress, _TOO_MANY)
-            return
-        self._ask(session, self.points, FINE)
+        else:
+            self._ask(session, points, FINE)
+        self._due, self._moving = False, None
 
     def _too_many(self, session: Session) -> bool:
         return self.points is None or len(self.points) > self.most_points or session.race.problem.m > MOST_KERNELS

@@ -88,7 +88,11 @@ class RaceCell:
     def __init__(self, race: Race, gap: float | None) -> None:
         self.race, self._gap = race, gap
         self.still = Still(race)
-        self.widget = _widget(race, gap, self.still.id)
+        self.widget: RaceWidget | None = None
+        if find_spec("anywidget") is not None:
+            from mklviz.views.notebook.race_widget import RaceWidget
+
+            self.widget = RaceWidget(race, gap, self.still.id)
         self._words = NO_PACKAGE if self.widget is None else NO_WIDGETS
         self._last = threading.Lock()
         self._pictured = False  # whether the picture shows the end
@@ -143,15 +147,6 @@ class RaceCell:
         spent = time.monotonic() - begun
         self.widget.wanted.wait(patience)
         return min(max(TICK, REST * spent), 1.0)
-
-
-def _widget(race: Race, gap: float | None, still: str) -> RaceWidget | None:
-    """Return a widget, or None where the package for it is not installed."""
-    if find_spec("anywidget") is None:
-        return None
-    from mklviz.views.notebook.race_widget import RaceWidget
-
-    return RaceWidget(race, gap, still)
 
 
 def path_figure(path: Path, cold: Path | None = None, theme: Theme = LIGHT) -> PathFigure:

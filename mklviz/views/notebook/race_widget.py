@@ -11,9 +11,10 @@ import anywidget
 import traitlets
 
 from mklviz.engine import Race
-from mklviz.views.export.page import Recorded, colours, figures_script, figures_style
+from mklviz.views.export.page import FIGURES_STYLE, Recorded, colours, figures_script
 from mklviz.views.host.beside import beside
 from mklviz.views.look.palette import DARK, LIGHT
+from mklviz.views.look.styles import run_styles
 from mklviz.views.race.results import race_sentence
 
 
@@ -21,7 +22,7 @@ class RaceWidget(anywidget.AnyWidget):
     """The live figures of a race below its buttons; `wanted`: whether a page has drawn what it was sent, or asks."""
 
     _esm = figures_script() + beside(__file__, "widget.js")
-    sheet = traitlets.Unicode(figures_style()).tag(sync=True)
+    sheet = traitlets.Unicode(FIGURES_STYLE).tag(sync=True)
     still = traitlets.Unicode().tag(sync=True)
     recording = traitlets.Dict().tag(sync=True)
     colours = traitlets.Dict().tag(sync=True)
@@ -43,11 +44,11 @@ class RaceWidget(anywidget.AnyWidget):
         solvers = {key: run.solver for key, run in self.race.runs.items()}
         shown = Recorded(self.race.traces, solvers, self.race.problem.noun, self._gap)
         self.control = self._control()
-        themes = {"light": LIGHT, "dark": DARK}.items()
         self.colours = {
-            name: f":host {{ color-scheme: {name}; {colours(shown.traces, theme)} }}" for name, theme in themes
+            name: f":host {{ color-scheme: {name}; {colours(run_styles(shown.begun, theme), theme)} }}"
+            for name, theme in (("light", LIGHT), ("dark", DARK))
         }
-        if any(len(trace) for trace in shown.traces.values()):
+        if shown.begun:
             recording = shown.page_data()
             if recording != self.recording:
                 self.wanted.clear()

@@ -21,14 +21,12 @@ from PIL import Image
 
 from mklviz.views.chart.axes import PERCENT, Span, axis_share, axis_ticks, tick_text
 from mklviz.views.chart.description import AreaMark, Axis, Chart, Column, LineMark, Mark, PointMark, Table, TextMark
-from mklviz.views.chart.svg import TICK, chart_style, mark_svg, well_formed
+from mklviz.views.chart.svg import TICK, ChartFrame, Tick, chart_style, mark_svg, shortened, well_formed
 from mklviz.views.look.palette import DARK, FONT, LIGHT
 from mklviz.views.pictures.style import HEIGHT, WIDTH, rendered
 
 LETTER, LINE, MARGIN, BAR = 6.6, 18.0, 14.0, 62.0  # pixels: of a letter, a line of words, the border, a colour bar
 LONGEST = 24  # letters of a name beside an axis
-
-Tick = tuple[float, str]
 
 
 def still(picture: Any, dressed_alone: bool = False) -> str | None:
@@ -44,9 +42,10 @@ def still(picture: Any, dressed_alone: bool = False) -> str | None:
         if not isinstance(plot, figure) or not _known(plot) or (dressed_alone and plot.title.text_font != FONT):
             return None
         try:
-            frame = _StillAxes(plot, rights.get(column - 1, 0.0), bottoms.get(row - 1, 0.0))
+            frame = _StillFrame(plot, rights.get(column - 1, 0.0), bottoms.get(row - 1, 0.0))
             drawn = [*frame.parts()]
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError):  # words on an axis, sizes by a column
+        # words on an axis, sizes by a column, other glyphs, axes that are empty or turned round
+        except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError):
             return None
         rights[column] = max(rights.get(column, 0.0), frame.left_edge + frame.width)
         bottoms[row] = max(bottoms.get(row, 0.0), frame.top_edge + frame.height)
@@ -69,25 +68,17 @@ def _known(plot: figure) -> bool:
         isinstance(each, (models.FactorRange, models.Range1d)) for each in (plot.x_range, plot.y_range)
     ):
         return False
-    for shown, scale in ((plot.x_range, plot.x_scale), (plot.y_range, plot.y_scale)):
-        low, high = _span(shown)
-        if not low < high or (type(scale).__name__ == "LogScale" and low <= 0.0):  # turned round, or empty
-            return False
     if any(isinstance(part, models.ColorBar) for part in (*plot.left, *plot.above, *plot.below)):
         return False
-    glyphs = [_glyph(renderer) for renderer in plot.renderers]
-    for glyph in glyphs:
+    for glyph in map(_glyph, plot.renderers):
         mapper = getattr(glyph, "color_mapper", None) or getattr(getattr(glyph, "fill_color", None), "transform", None)
         if mapper is not None and (type(mapper) is not models.LinearColorMapper or len(mapper.palette) > 255):
             return False
-    drawn = all(type(glyph).__name__ in _GLYPHS for glyph in glyphs)
-    return drawn and all(isinstance(part, (models.Grid, models.Legend)) for part in plot.center)
+    return all(isinstance(part, (models.Grid, models.Legend)) for part in plot.center)
 
 
-class _StillAxes:
-    """One figure in its place: where its data stand on the picture, as `MarkAxes` says."""
-
-    band = 0.0
+class _StillFrame(ChartFrame):
+    """One figure in its place."""
 
     def __init__(self, plot: figure, left: float, top: float) -> None:
         self.plot, self.left_edge, self.top_edge = plot, left, top
@@ -98,8 +89,8 @@ class _StillAxes:
             for axis, log in zip(_axes(plot), scales, strict=True)
         ]
         self.chart = Chart("still", x=axes[0], y=axes[1])
-        self.factors = [_factors(each) for each in (plot.x_range, plot.y_range)]
-        self.spans: list[Span] = [_span(each) for each in (plot.x_range, plot.y_range)]
+        self.names = _factors(plot.x_range), _factors(plot.y_range)
+        self.spans = [_span(each) for each in (plot.x_range, plot.y_range)]
         self.turned = isinstance(_axes(plot)[0].major_label_orientation, (int, float))
         self.legend = list(self._legend_places())
         self.lines = self.legend[-1][1] + 1 if self.legend else 0
@@ -118,37 +109,23 @@ class _StillAxes:
         below += LINE if self.chart.x.label else 0.0
         self.bottom = self.top_edge + self.height - 0.5 * MARGIN - (below if self.ticks[0] else 0.0)
         if self.plot.match_aspect or self.plot.aspect_scale != 1:
-            unit = max((high - low) / room for (low, high), room in zip(self.spans, self.room, strict=True))
-            middles = [(low + high) / 2 for low, high in self.spans]
-            halves = [unit * room / 2 for room in self.room]
-            self.spans = [(middle - half, middle + half) for middle, half in zip(middles, halves, strict=True)]
+            self.keep_to_scale()
 
     @property
     def room(self) -> tuple[float, float]:
         return self.right - self.left, self.bottom - self.top
 
     def _ticks(self, which: int, most: int) -> list[Tick]:
-        axis, factors = _axes(self.plot)[which], self.factors[which]
+        axis, factors = _axes(self.plot)[which], self.names[which]
         if not axis.visible:
             return []
         if factors:
-            return [(k + 0.5, _short(name)) for k, name in enumerate(factors)]
+            return [(k + 0.5, shortened(name, LONGEST)) for k, name in enumerate(factors)]
         if hasattr(axis.ticker, "ticks"):
-            return [(at, _short(axis.major_label_overrides.get(at, f"{at:g}"))) for at in axis.ticker.ticks]
+            return [(at, shortened(axis.major_label_overrides.get(at, f"{at:g}"), LONGEST)) for at in axis.ticker.ticks]
         numbers: Any = "percent" if getattr(axis.formatter, "code", "") == PERCENT else "short"
         chart = (self.chart.x, self.chart.y)[which]
         return [(at, tick_text(at, numbers)) for at in axis_ticks(self.spans[which], chart, most)]
-
-    def _at(self, value: Any, which: int) -> float:
-        factors = self.factors[which]
-        value = factors.index(value) + 0.5 if isinstance(value, str) else value
-        return axis_share(float(value), self.spans[which], (self.chart.x, self.chart.y)[which].log)
-
-    def x(self, value: Any) -> float:
-        return self.left + (self.right - self.left) * self._at(value, 0)
-
-    def y(self, value: Any) -> float:
-        return self.bottom - (self.bottom - self.top) * self._at(value, 1)
 
     def parts(self) -> Iterator[str]:
         plot, wide, high = self.plot, *self.room
@@ -172,11 +149,7 @@ class _StillAxes:
     def _axes(self) -> Iterator[str]:
         x, y = self.chart.x, self.chart.y
         grids = self.plot.grid[0].visible
-        for value, text in self.ticks[1]:
-            at = self.y(value)
-            if grids and not self.factors[1]:
-                yield f'<path class="g" d="M{self.left:.1f} {at:.1f}H{self.right:.1f}"/>'
-            yield f'<text class="e" x="{self.left - 6:.1f}" y="{at + 4:.1f}">{escape(text)}</text>'
+        yield from self.rows(self.ticks[1], lines=grids and not self.names[1])
         for value, text in self.ticks[0]:
             at, below = self.x(value), self.bottom + 15
             turn = f' class="e" transform="rotate(-50 {at:.1f} {below:.1f})"' if self.turned else ' class="m"'
@@ -207,7 +180,7 @@ class _StillAxes:
                 for mark in _marks(renderer.glyph, renderer.data_source.data):
                     xs = [at + 12] if isinstance(mark, PointMark) else [at, at + 24]
                     if not getattr(mark, "many", False):
-                        yield mark_svg(mark, {"x": xs, "y": [y] * len(xs)}, _InPixels())
+                        yield mark_svg(mark, {"x": xs, "y": [y] * len(xs)}, _PIXELS)
             yield f'<text class="n" x="{at + 30:.0f}" y="{y + 4:.0f}">{escape(name)}</text>'
 
     def _bar(self, mapper: Any) -> Iterator[str]:
@@ -219,16 +192,7 @@ class _StillAxes:
             yield f'<text x="{left + 15:.1f}" y="{y + 4:.1f}">{tick_text(value, "short")}</text>'
 
 
-class _InPixels:
-    """Places that are pixels already."""
-
-    chart, left, right, band = Chart("legend"), 0.0, 0.0, 0.0
-
-    def x(self, value: float) -> float:
-        return value
-
-    def y(self, value: Any) -> float:
-        return float(value)
+_PIXELS = ChartFrame(Chart("legend"), 0.0, 1.0, 1.0, 0.0, [(0.0, 1.0), (0.0, 1.0)])  # whose places are pixels already
 
 
 def _axes(plot: figure) -> tuple[Any, Any]:
@@ -246,10 +210,6 @@ def _factors(shown: Any) -> list[str]:
 def _span(shown: Any) -> Span:
     ends = (0, len(shown.factors)) if isinstance(shown, models.FactorRange) else (shown.start, shown.end)
     return float(ends[0]), float(ends[1])
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
 
 
 def _glyph(renderer: Any) -> Any:
@@ -299,7 +259,7 @@ def _marks(glyph: Any, data: Mapping[str, Any]) -> Iterator[Mark]:
         )
 
 
-def _places(glyph: Any, data: Mapping[str, Any], frame: _StillAxes) -> Iterator[str]:
+def _places(glyph: Any, data: Mapping[str, Any], frame: _StillFrame) -> Iterator[str]:
     names = ("xs", "ys") if hasattr(glyph, "xs") else ("x", "y")
     if hasattr(glyph, "x0"):
         ends = [_column(glyph, name, data) for name in ("x0", "x1", "y0", "y1")]
@@ -310,28 +270,23 @@ def _places(glyph: Any, data: Mapping[str, Any], frame: _StillAxes) -> Iterator[
     yield from (mark_svg(mark, table, frame) for mark in _marks(glyph, data))
 
 
-def _rule(line: Any, data: Mapping[str, Any], frame: _StillAxes) -> Iterator[str]:
+def _rule(line: Any, data: Mapping[str, Any], frame: _StillFrame) -> Iterator[str]:
     """Draw a line across all of the figure."""
     at, (along, up) = [float(line.location)] * 2, frame.spans
     table: Table = {"x": [at], "y": [up]} if line.dimension == "height" else {"x": [along], "y": [at]}
     yield from (mark_svg(mark, table, frame) for mark in _marks(line, data))
 
 
-def _words(glyph: Any, data: Mapping[str, Any], frame: _StillAxes) -> Iterator[str]:
+def _words(glyph: Any, data: Mapping[str, Any], frame: _StillFrame) -> Iterator[str]:
     table = {name: _column(glyph, name, data) for name in ("x", "y", "text")}
     align: Any = "center" if _of(glyph.text_align, data) == "center" else "left"
     written = re.fullmatch(r"([\d.]+)(px|pt|em|rem|)", str(_of(glyph.text_font_size, data)).lower())
     size = round(float(written[1]) * {"pt": 4 / 3, "em": 16.0, "rem": 16.0}.get(written[2], 1.0)) if written else 16
     bold = _of(glyph.text_font_style, data) == "bold"
-    table |= {name: [_number(frame, value, k) for value in table[name]] for k, name in enumerate(("x", "y"))}
     yield mark_svg(TextMark("", colour=_of(glyph.text_color, data), size=size, bold=bold, align=align), table, frame)
 
 
-def _number(frame: _StillAxes, value: Any, which: int) -> float:
-    return frame.factors[which].index(value) + 0.5 if isinstance(value, str) else float(value)
-
-
-def _boxes(glyph: Any, data: Mapping[str, Any], frame: _StillAxes) -> Iterator[str]:
+def _boxes(glyph: Any, data: Mapping[str, Any], frame: _StillFrame) -> Iterator[str]:
     """Draw bars, lying or standing."""
     lying = hasattr(glyph, "right")
     ends = ("left", "right") if lying else ("bottom", "top")
@@ -340,14 +295,14 @@ def _boxes(glyph: Any, data: Mapping[str, Any], frame: _StillAxes) -> Iterator[s
     half = float(_of(glyph.height if lying else glyph.width, data)) / 2
     begins = [first] * len(middles) if np.isscalar(first) else first
     for middle, begin, end in zip(middles, begins, last, strict=True):
-        across = [_number(frame, middle, int(lying)) + side for side in (-half, half)]
+        across = [frame.at(middle, int(lying)) + side for side in (-half, half)]
         xs, ys = ([begin, end], across) if lying else (across, [begin, end])
         (a, b), (top, bottom) = sorted(map(frame.x, xs)), sorted(map(frame.y, ys))
         place = f'x="{a:.1f}" y="{top:.1f}" width="{b - a:.1f}" height="{bottom - top:.1f}"'
         yield f'<rect {place} fill="{_of(glyph.fill_color, data)}" fill-opacity="{_of(glyph.fill_alpha, data):g}"/>'
 
 
-def _shapes(glyph: Any, data: Mapping[str, Any], frame: _StillAxes) -> Iterator[str]:
+def _shapes(glyph: Any, data: Mapping[str, Any], frame: _StillFrame) -> Iterator[str]:
     """Draw areas: polygons, and what is between two lines."""
     if hasattr(glyph, "y1"):
         x, low, high = (_column(glyph, name, data) for name in ("x", "y1", "y2"))
@@ -358,7 +313,7 @@ def _shapes(glyph: Any, data: Mapping[str, Any], frame: _StillAxes) -> Iterator[
     yield mark_svg(AreaMark("", fill=_of(glyph.fill_color, data), alpha=_of(glyph.fill_alpha, data)), table, frame)
 
 
-def _surface(glyph: Any, data: Mapping[str, Any], frame: _StillAxes) -> Iterator[str]:
+def _surface(glyph: Any, data: Mapping[str, Any], frame: _StillFrame) -> Iterator[str]:
     for image, *place in zip(
         *(_of(getattr(glyph, name), data) for name in ("image", "x", "y", "dw", "dh")), strict=True
     ):
@@ -367,9 +322,9 @@ def _surface(glyph: Any, data: Mapping[str, Any], frame: _StillAxes) -> Iterator
         yield _image(np.asarray(image)[::-1], glyph.color_mapper, left, top, right - left, bottom - top)
 
 
-def _fields(glyph: Any, data: Mapping[str, Any], frame: _StillAxes) -> Iterator[str]:
+def _fields(glyph: Any, data: Mapping[str, Any], frame: _StillFrame) -> Iterator[str]:
     """Draw the fields of a heat map as an image, with lines of the page's colour between them."""
-    columns, rows = frame.factors
+    columns, rows = frame.names
     values = np.full((len(rows), len(columns)), np.nan)
     places = [(rows.index(y), columns.index(x)) for x, y in zip(*(_column(glyph, n, data) for n in "xy"), strict=True)]
     values[tuple(np.transpose(places))] = data[glyph.fill_color.field]
@@ -390,7 +345,7 @@ def _image(values: NDArray[Any], mapper: Any, left: float, top: float, width: fl
     return f'<image {place} {looks} href="data:image/png;base64,{b64encode(file.getvalue()).decode()}"/>'
 
 
-_GLYPHS: Mapping[str, Callable[[Any, Mapping[str, Any], _StillAxes], Iterator[str]]] = {
+_GLYPHS: Mapping[str, Callable[[Any, Mapping[str, Any], _StillFrame], Iterator[str]]] = {
     **dict.fromkeys(("Line", "MultiLine", "Segment", "Scatter"), _places),
     **dict.fromkeys(("HBar", "VBar"), _boxes),
     **dict.fromkeys(("Patch", "Patches", "VArea"), _shapes),

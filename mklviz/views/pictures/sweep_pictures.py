@@ -73,6 +73,10 @@ def draw_spread(outcomes: Outcomes, theme: Theme, **options: Any) -> hv.Overlay:
     height = round(theme.scale * (AROUND + len(titles) * (LINE * len(styles) + BETWEEN)))
     missed = sum(each.missed for each in drawn)
     note = f"; {missed:,} did not converge (hollow)" if missed else ""
+    values = np.concatenate([values for each in drawn for values in (each.values, each.unsolved)])
+    ends: dict[str, Any] = {}
+    if outcomes.measure.cost and len(values):  # HoloViews would begin a log axis at zero where there is one value
+        ends["xlim"] = float(values.min()) / SPREAD_ROOM, float(values.max()) * SPREAD_ROOM
     parts = []
     for solver in outcomes.solvers:
         own = [(y, each) for y, each in rows if each.solver == solver]
@@ -83,7 +87,7 @@ def draw_spread(outcomes: Outcomes, theme: Theme, **options: Any) -> hv.Overlay:
         {"x": SHORT},
         title=f"{counted(sum(each.runs for each in drawn), 'run')}{note}",
         logx=outcomes.measure.cost,
-        **_spread_ends(drawn, outcomes.measure.cost),
+        **ends,
         xlabel=outcomes.words,
         ylabel="",
         yticks=list(enumerate(reversed(titles))),
@@ -114,14 +118,6 @@ def _rows(drawn: Sequence[Spread], solvers: Sequence[str]) -> list[tuple[float, 
         (len(titles) - 1 - titles.index(each.title) + step * (middle - solvers.index(each.solver)), each)
         for each in drawn
     ]
-
-
-def _spread_ends(drawn: Sequence[Spread], log: bool) -> dict[str, Any]:
-    """Return the ends of a logarithmic axis, for which HoloViews would take zero where there is one value."""
-    values = np.concatenate([values for each in drawn for values in (each.values, each.unsolved)])
-    return (
-        {"xlim": (float(values.min()) / SPREAD_ROOM, float(values.max()) * SPREAD_ROOM)} if log and len(values) else {}
-    )
 
 
 def _solver(rows: Sequence[tuple[float, Spread]], style: RunStyle, theme: Theme, column: str) -> list[hv.Element]:

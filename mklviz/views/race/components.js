@@ -57,8 +57,8 @@ function timeBars({ model, el }) {
   const sum = (spent) => spent.reduce((a, b) => a + b, 0)
   const row = ({ key, label, swatch }, longest) => {
     const spent = model.spent[key] ?? [], all = sum(spent), share = (k) => all > 0 ? spent[k] / all : 0
-    const segments = spent.map((part, k) => make("div", `segment ${model.parts[k][0]}`, {
-      style: `width: ${100 * (model.shares ? share(k) : part / longest)}%`,
+    const segments = spent.map((part, k) => make("div", "segment", {
+      style: `width: ${100 * (model.shares ? share(k) : part / longest)}%; background: var(--mk-${model.parts[k][0]}); color: var(--mk-on-${model.parts[k][0]})`,
       title: `${label}: ${model.parts[k][1]} ${percent(share(k))}, ${part.toPrecision(3)} s` }, make("span", "", {}, percent(share(k)))))
     const texts = spent.flatMap((part, k) => part > 0 ? [`${model.parts[k][1]} ${percent(share(k))}`] : []).join(", ")
     const total = spent.length ? seconds(all) : "", ariaLabel = `${label}, ${total || "not measured"}${texts && `: ${texts}`}`

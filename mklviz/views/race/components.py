@@ -82,8 +82,7 @@ class TimeBars(JSComponent):
     def follow(self, traces: Mapping[str, Trace], styles: Mapping[str, RunStyle], hidden: Collection[str]) -> None:
         """Update the bars to the runs' current times; nothing is sent where nothing changed."""
         items = [{"key": key, "label": style.label, "swatch": swatch(style)} for key, style in styles.items()]
-        news: dict[str, Any] = {"items": items, "spent": spent_by(traces), "hidden": sorted(hidden)}
-        self.param.update(**{name: value for name, value in news.items() if value != getattr(self, name)})
+        self.param.update(items=items, spent=spent_by(traces), hidden=sorted(hidden))
 
     _esm = f"{_SCRIPT}export const render = timeBars"
 

@@ -208,7 +208,8 @@ class BranchCard(cards.Rooted):
 
     def _turn_to_run(self) -> None:
         self._order()
-        self._offer_anew()
+        self._reason = None
+        self._offer()
 
     def _order(self) -> None:
         """List the solvers for another run or problem, and choose the one of most use there."""
@@ -221,7 +222,8 @@ class BranchCard(cards.Rooted):
 
     def _turn_to_solver(self) -> None:
         self._show_options()
-        self._offer_anew()
+        self._reason = None
+        self._offer()
 
     def _show_options(self) -> None:
         solver = solver_classes()[self.solver.value]
@@ -233,11 +235,6 @@ class BranchCard(cards.Rooted):
 
     def _before(self) -> Run | None:
         return None if self._session.race is None else self._session.race.runs.get(self.run.value)
-
-    def _offer_anew(self) -> None:
-        """Offer another choice, without the error of the last one."""
-        self._reason = None
-        self._offer()
 
     def _offer(self) -> None:
         """Say where the branch would begin, or why it cannot."""

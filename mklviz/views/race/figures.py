@@ -17,9 +17,9 @@ from bokeh import models
 from bokeh.plotting import figure
 
 from mklviz.views.chart.axes import style_ticks
-from mklviz.views.chart.bokeh_figure import Marks, add_readout, chart_plot, data_range, glyph_of
+from mklviz.views.chart.bokeh_figure import Marks, add_readout, chart_plot, data_range, glyph_of, unpainted
 from mklviz.views.chart.columns import ANCHORED, KernelSlots
-from mklviz.views.chart.description import Axis, Chart, Column, LineMark, Mark, PointMark
+from mklviz.views.chart.description import Axis, Chart, LineMark, PointMark
 from mklviz.views.chart.race_charts import STOP, ChartOptions, race_charts, run_table, stop_table, weights_chart, x_axis
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.race.readings import Extent, RunFeed
@@ -76,6 +76,7 @@ class Zooms:
 
 
 _BEGINNING: Extent = (1.0, 1.0)  # of a range without data
+_FIRST = {"x": list(_BEGINNING), "y": list(_BEGINNING)}
 
 
 @dataclass
@@ -113,11 +114,6 @@ class Charts:
         self.reset_zoom()
 
     @property
-    def described(self) -> dict[str, Chart]:
-        """The charts of the figures that show all runs, by their names."""
-        return race_charts(self.styles, self.options)
-
-    @property
     def by_run(self) -> dict[str, list[models.GlyphRenderer]]:
         """What draws each run."""
         return {key: self.by_table[run_table(key)] for key in self.styles}
@@ -147,7 +143,7 @@ class Charts:
             self.options = replace(self.options, above=above)
             for renderer in self.of_objective:
                 renderer.glyph.y = self.options.objective
-            style_ticks(self.objective.yaxis, self.described["objective"].y, Y_TICKS)
+            style_ticks(self.objective.yaxis, race_charts(self.styles, self.options)["objective"].y, Y_TICKS)
             self.place_anchors()
             self.reset_zoom()
 
@@ -156,7 +152,7 @@ class Charts:
         if log_x:
             self.set_end(math.inf)  # an axis that begins at zero has no logarithm, and this one has room for all
         self.options = replace(self.options, log_x=log_x, log_y=log_y)
-        described = self.described
+        described = race_charts(self.styles, self.options)
         for plot in self.figures:
             _rescale(plot, "x", x_axis(self.options))
             _style_x(plot, self.options)
@@ -257,7 +253,7 @@ def build_charts(
     for plot in charts.of_all:
         charts.marks.draw(plot)
     for plot, column in zip(charts.figures, ANCHORED, strict=False):
-        charts.anchors[column] = _anchor(plot)
+        charts.anchors[column] = unpainted(plot, _FIRST)
     zooms.keep({"x": x_range, **{plot.name: plot.y_range for plot in charts.figures}})
     charts.objective.js_on_change("tags", models.CustomJS(code=_RESET))
     charts.gap.js_on_change("tags", models.CustomJS(code=_RESCALE))
@@ -278,13 +274,12 @@ def add_weights(charts: Charts) -> None:
         for slot, line in enumerate(lines):
             charts.by_slot.setdefault(slot, []).append(line)
         charts.marks.draw(plot, key)
-        charts.weights[key], charts.weight_anchors[key] = plot, _anchor(plot)
+        charts.weights[key], charts.weight_anchors[key] = plot, unpainted(plot, _FIRST)
         # a run that has ended sends nothing more, after which the browser would look for a smaller range
         charts.weight_anchors[key].visible = max(charts.sources[run_table(key)].data["iteration"], default=0) == 0
         # the largest weight there ever was: no jump leaves it, nothing shrinks it
         plot.y_range.renderers = [top, charts.weight_anchors[key]]
-    charts.zooms.keep({plot.name: plot.y_range for plot in charts.weights.values()})
-    charts.zooms.keep({f"{plot.name}-x": plot.x_range for plot in charts.weights.values()})
+        charts.zooms.keep({plot.name: plot.y_range, f"{plot.name}-x": plot.x_range})
     _link(list(charts.weights.values()), options.theme)
 
 
@@ -298,25 +293,15 @@ def _draw(charts: Charts, plot: figure, chart: Chart) -> None:
 
 def _glyphs(mark: Any, scale: float) -> list[models.Glyph]:
     """Return the glyphs of a line with its markers, or of a rule, scaled by a factor."""
-    drawn: list[Mark] = [replace(mark, width=_times(mark.width, scale))]
+    drawn = [glyph_of(replace(mark, width=scale * mark.width))]
     if isinstance(mark, LineMark) and mark.marker:
-        size = _times(Column("mark"), scale)
-        drawn.append(PointMark(mark.table, mark.x, mark.y, mark.colour, mark.colour, mark.marker, size))
-    return [glyph_of(each) for each in drawn]
-
-
-def _times(value: float | Column, scale: float) -> Any:
-    """Return a number, or a column of numbers, scaled by a factor."""
-    if not isinstance(value, Column):
-        return value * scale
-    larger = models.CustomJSTransform(args={"scale": scale}, v_func="return Array.from(xs, (x) => scale * x)")
-    return {"field": value.name, **({"transform": larger} if scale != 1.0 else {})}
-
-
-def _anchor(plot: figure) -> models.GlyphRenderer:
-    """Give the range of a figure without data initial ends."""
-    point = models.ColumnDataSource({"x": list(_BEGINNING), "y": list(_BEGINNING)})
-    return plot.add_glyph(point, models.Scatter(x="x", y="y", size=0, line_color=None, fill_color=None))
+        size: Any = {"field": "mark"}
+        if scale != 1.0:
+            larger = "return Array.from(xs, (x) => scale * x)"
+            size["transform"] = models.CustomJSTransform(args={"scale": scale}, v_func=larger)
+        points = PointMark(mark.table, mark.x, mark.y, mark.colour, mark.colour, mark.marker, size)
+        drawn.append(glyph_of(points))
+    return drawn
 
 
 def _figure(chart: Chart, options: ChartOptions, x_range: models.DataRange1d, height: int, left: int = 54) -> figure:

@@ -20,7 +20,7 @@ from mklviz.record import FINAL, Trace
 from mklviz.record.summary import Reference
 from mklviz.views.chart.columns import Thinning, drawable, empty_source, line_columns, race_slots
 from mklviz.views.chart.race_charts import ChartOptions, epochs
-from mklviz.views.host.frames import LOST_AFTER, Frames, walk_models_once
+from mklviz.views.host.frames import LOST_AFTER, Frames, document_of, walk_models_once
 from mklviz.views.host.page_session import is_on_page, is_served
 from mklviz.views.look.palette import RunStyle, Theme, readable
 from mklviz.views.look.styles import run_styles, solver_styles
@@ -74,7 +74,7 @@ class RaceFigures:
 
     def _frozen(self) -> AbstractContextManager[object]:
         """Let Bokeh walk through all models once, at the end of what is built within."""
-        return walk_models_once(self._page.document)
+        return walk_models_once(document_of(self._page.table))
 
     @property
     def styles(self) -> Mapping[str, RunStyle]:
@@ -94,7 +94,7 @@ class RaceFigures:
 
     def draw(self, drawn: DrawnRuns, hidden: Collection[str]) -> None:
         """Draw runs, except those `hidden`: in the current figures if these suit and have arrived, else in new ones."""
-        before = self.readings.slots if self.drawn is not None and self.drawn.recorded else None
+        before = self.readings.slots if self.drawn is not None and self.drawn.recording else None
         race_slots((drawn.recording or drawn.traces).values(), before)
         self.drawn, self.hidden = drawn, frozenset(hidden).intersection(drawn.traces)
         setup = FigureSetup.of(drawn.solvers, drawn.facts.signed, self.options.theme)
@@ -294,7 +294,7 @@ class RaceFigures:
         self.pins.suit(list(drawn.traces.values()), self.options.log_x)
         self._chips.pinned = self.pins.named()
         self._chips.name_runs(self.styles)
-        self._page.show_race("Recording" if drawn.recorded else "")
+        self._page.show_race("Recording" if drawn.recording else "")
         self.name_kernels()
         self._page.write_titles(self.full_options)
         self._draw_above(charts)
@@ -335,7 +335,8 @@ class Pins:
         self._apart = {index for index, race in enumerate(self.races) if difference([*shown, *race.traces.values()])}
         apart = {id(trace) for index in self._apart for trace in self.races[index].traces.values()}
         for trace, source in self._lines:
-            columns = _columns(trace, log_x)
+            drawn = line_columns(trace, Thinning(log_x).whole(len(trace)), Reference())  # as those of a live run
+            columns = {name: drawn[name] for name in _COLUMNS}
             if id(trace) in apart:
                 columns["objective"] = [math.nan] * len(columns["objective"])
             source.data = columns | {"above": self._above(columns["objective"])}
@@ -356,9 +357,3 @@ class Pins:
             {"key": index, "label": race.name, "summary": race.summary, "apart": index in self._apart}
             for index, race in enumerate(self.races)
         ]
-
-
-def _columns(trace: Trace, log_x: bool) -> dict[str, list[float]]:
-    """Return the columns of a run that has ended, thinned like those of a live one."""
-    columns = line_columns(trace, Thinning(log_x).whole(len(trace)), Reference())
-    return {name: columns[name] for name in _COLUMNS}

@@ -13,7 +13,6 @@ from mklviz.record.weights import Motion
 from mklviz.views.chart.columns import KernelSlots
 from mklviz.views.chart.race_charts import ChartOptions, race_charts
 from mklviz.views.host.components import PlotPane
-from mklviz.views.host.frames import document_of
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme, run_name
 from mklviz.views.race.components import TimeBars
@@ -123,7 +122,9 @@ class RacePage:
         self._noun, self._large = "kernel", ""  # what has weights; the name of the large figure
         self._mark = self._words = ""  # on the figures, and in their place
         drawn = [*(self.panes[name] for name in _WORDS), self.weights.box]  # behind the covers
-        self._stages = [_stage(*parts) for parts in zip(self.covers, drawn, strict=True)]
+        look = {"position": "relative", "min-height": f"{WEIGHTS}px"}
+        pairs = zip(self.covers, drawn, strict=True)
+        self._stages = [pn.Column(*pair, styles=look, margin=0, sizing_mode="stretch_width") for pair in pairs]
         self._corner, named = corner, zip(_WORDS, self._stages, strict=False)
         self.figure_cards = {name: cards.card(self.titles[name], stage, css_classes=_ASIDE) for name, stage in named}
         objective = self.figure_cards["objective"]  # which says above what it stands
@@ -148,11 +149,6 @@ class RacePage:
             stage.styles = {"position": "relative", "min-height": f"{LARGE if name == chosen else SMALL}px"}
         if self._words:
             self.say_instead(self._words)
-
-    @property
-    def document(self) -> Any:
-        """The document the page is in, or None."""
-        return document_of(self.table)
 
     def push(self) -> None:
         """Send raw Bokeh changes to a notebook, where they do not travel by themselves."""
@@ -237,8 +233,3 @@ def _top(chips: Any, controls: Sequence[Any]) -> pn.Row:
     right = pn.Row(*controls, margin=0, css_classes=_ASIDE, stylesheets=[within])
     params = {"margin": (8, 0, 10, 0), "sizing_mode": "stretch_width", "css_classes": ["across"]}
     return pn.Row(chips, right, stylesheets=[_SPREAD], **params)
-
-
-def _stage(cover: pn.pane.HTML, figure: Any) -> pn.Column:
-    styles = {"position": "relative", "min-height": f"{WEIGHTS}px"}
-    return pn.Column(cover, figure, styles=styles, margin=0, sizing_mode="stretch_width")

@@ -175,14 +175,12 @@ _CORNER = {"position": "absolute", "top": "6px", "right": "12px"}  # takes no ro
 
 def race_controls(view: Any, reset_zoom: Callable[..., None]) -> list[Any]:
     """Return the controls of a view with the parameters `large`, `x_axis`, `log_x` and `log_y`."""
-    large, axis = (Segments(label=each.label, options=each.names) for each in (view.param.large, view.param.x_axis))
-    follow(large, view, "large")
-    follow(axis, view, "x_axis")
+    menus = [Segments(label=view.param[name].label, options=view.param[name].names) for name in ("large", "x_axis")]
     boxes = [Checkbox(label=view.param[name].label) for name in ("log_x", "log_y")]
-    for box, name in zip(boxes, ("log_x", "log_y"), strict=True):
-        follow(box, view, name)
+    for control, name in zip((*menus, *boxes), ("large", "x_axis", "log_x", "log_y"), strict=True):
+        follow(control, view, name)
     reset = Button(lambda *_: reset_zoom(), label="Reset zoom", variant="text")
-    return [Form(FormRow(large, axis, *boxes, reset, wrap=True), sizing_mode=None)]
+    return [Form(FormRow(*menus, *boxes, reset, wrap=True), sizing_mode=None)]
 
 
 def above_box(view: Any) -> Form:

@@ -66,18 +66,14 @@ class HoldUnseen:
             self.release()
             return True
         self._lost_at = now if self._lost_at is None else self._lost_at
-        if self.decides:
-            self._keep(race, now - self._lost_at)
-        return False
-
-    def _keep(self, race: Race, absent: float) -> None:
-        """Do with a race what is due when its page has been absent for so many seconds."""
+        absent = now - self._lost_at if self.decides else 0.0
         if absent > GIVE_UP_AFTER:
             race.cancel(PAGE_CLOSED)
         elif absent > HOLD_AFTER and not self._held:
             self._held = [run for run in race.runs.values() if run.status == "running"]
             if self._held:
                 race.pause()
+        return False
 
 
 # -- a recording that is shown: its traces grow again, some steps a second, or are whole

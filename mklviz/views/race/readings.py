@@ -44,11 +44,6 @@ class DrawnRuns:
     solvers: Mapping[str, Solver]
     recording: Mapping[str, Trace] = field(default_factory=dict)  # all of the runs, where they are played
 
-    @property
-    def recorded(self) -> bool:
-        """Whether it is a recording, which is marked as one."""
-        return bool(self.recording)
-
     @classmethod
     def of(cls, race: Race) -> DrawnRuns:
         """Return the drawn runs of a race."""
@@ -66,37 +61,22 @@ MARK_SIZE = 7.0
 class RunFeed:
     """Fills the source of one run from its trace.
 
-    `slots`: shared by all runs of a race; `log_x`: thin for a logarithmic x axis; `offset`: shifts the markers, so that
-    those of two runs do not coincide; `source`: to fill instead of a new one; it keeps what it has until the first
-    `push`.
+    `slots`: shared by all runs of a race; `source`: it keeps what it has until the first `push`; `log_x`: thin for a
+    logarithmic x axis; `offset`: shifts the markers, so that those of two runs do not coincide.
     """
 
-    def __init__(
-        self,
-        key: str,
-        trace: Trace,
-        slots: KernelSlots,
-        log_x: bool = False,
-        offset: int = 0,
-        source: ColumnDataSource | None = None,
-    ) -> None:
-        self.trace, self.slots = trace, slots
-        self.source = source or empty_source(key)
+    def __init__(self, trace: Trace, slots: KernelSlots, source: ColumnDataSource, log_x: bool, offset: int) -> None:
+        self.trace, self.slots, self.source = trace, slots, source
         self.motion = Motion()
         self._tracker, self.look_seconds = MotionTracker(), 0.003  # spent on the motion at each push
-        self.tolerances: tuple[float, float] | None = None  # smallest and largest SVM tolerance drawn
+        self.tolerances = (math.inf, -math.inf)  # smallest and largest SVM tolerance drawn
         self.reference = Reference()  # above which objectives are drawn, if they are
         self._shown_steps: list[int] = []
         self.largest = 0.0  # weight of any kernel at any step read so far
-        self._offset = offset
+        self._offset, self._log = offset, log_x
         self._points = 0
-        self._log = log_x
         self.filled: set[str] = set()  # columns that have something a logarithmic axis can show
         self.restart()
-
-    @property
-    def tolerance_varies(self) -> bool:
-        return self.tolerances is not None and self.tolerances[1] > 1.001 * self.tolerances[0]
 
     def restart(self) -> None:
         """Forget what was sent; the next `push` sends all of the trace."""
@@ -165,7 +145,7 @@ class RunFeed:
         columns = line_columns(self.trace, steps, self.reference)
         columns |= weight_columns(self.trace, steps, self.slots.slots)
         if known := [value for value in columns["tolerance"] if math.isfinite(value)]:
-            low, high = self.tolerances or (math.inf, -math.inf)
+            low, high = self.tolerances
             self.tolerances = (min(low, *known), max(high, *known))
         self.largest = max(self.largest, *columns["top"])
         columns["top"] = [self.largest] * len(steps)  # including kernels and steps that are no longer drawn
@@ -204,7 +184,7 @@ class Readings:
         self._drawn_slots = self._drawn()
         states = [] if drawn is None else drawn.states()  # before the lengths, see `DrawnRuns`
         self.feeds = {
-            key: RunFeed(key, trace, self.slots, log_x, offset=7 * i, source=(sources or {}).get(key))
+            key: RunFeed(trace, self.slots, (sources or {}).get(key) or empty_source(key), log_x, offset=7 * i)
             for i, (key, trace) in enumerate(self._traces.items())
         }
         self._push(states)  # figures that come with their data need no second drawing
@@ -236,7 +216,7 @@ class Readings:
     @property
     def tolerance_varies(self) -> bool:
         """Whether a solver changes the tolerance of its SVMs."""
-        return any(feed.tolerance_varies for feed in self.feeds.values())
+        return any(high > 1.001 * low for low, high in (feed.tolerances for feed in self.feeds.values()))
 
     def extents(self, hidden: Collection[str]) -> dict[str, Extent]:
         """Return the range of each column over the visible runs, where it has values above zero."""

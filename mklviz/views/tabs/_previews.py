@@ -17,7 +17,7 @@ from mklviz.scenarios import load_scenario
 from mklviz.views.chart.description import Axis, Chart, Tables
 from mklviz.views.chart.svg import drawing
 from mklviz.views.chart.svg_pictures import runs_stills
-from mklviz.views.geometry.map_chart import MapPath, map_chart, step_point, still_tables
+from mklviz.views.geometry.map_chart import MapPath, map_chart, number_table, step_point, still_tables
 from mklviz.views.lessons.picture import LessonRuns, drawn_steps
 from mklviz.views.lessons.pictures import recorded_runs, triangle
 from mklviz.views.look.cards import legend
@@ -79,11 +79,11 @@ def paths_preview(runs: LessonRuns) -> str:
     (left, low), (right, high) = (corner.tolist() for corner in plane.window)
     chart = map_chart(runs.styles, runs.theme, triangle=False)
     x, y = Axis(chart.x.label, start=left, end=right), Axis(chart.y.label, start=low, end=high)
-
+    chart = replace(chart, title="Paths of the kernel weights", x=x, y=y)
     paths = {key: MapPath([step_point(runs.traces[key], t, plane, key) for t in at], at) for key, at in steps.items()}
     star = step_point(best, best.best_index, plane, best.label)
-    tables = still_tables(paths, star, runs.styles, runs.theme, (x, y), smaller=SMALLER)
-    return _picture(Chart(chart.name, "Paths of the kernel weights", x, y, chart.marks), tables, runs)
+    numbers = number_table(paths, runs.styles, runs.theme, chart, SMALLER)
+    return _picture(chart, {**still_tables(paths, star, runs.styles), "numbers": numbers}, runs)
 
 
 def _picture(chart: Chart, tables: Tables, runs: LessonRuns) -> str:
