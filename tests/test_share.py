@@ -51,7 +51,7 @@ def opened(monkeypatch: pytest.MonkeyPatch, **words: str) -> tuple[Explorer, str
     explorer = Explorer()
     visit(monkeypatch, **words)
     frame = link.HideAndLock()
-    wrong = [link.open_address(explorer.sidebar), explorer.address.open(), explorer.deep_link.open()]
+    wrong = [link.open_address(explorer.sidebar), explorer.address.open(), explorer.shell.open_address()]
     frame.apply(explorer.sidebar, explorer.shell.strip)
     return explorer, " ".join(filter(None, [*wrong, frame.wrong]))
 
@@ -89,7 +89,7 @@ def test_a_shared_link_opens_everything_again(monkeypatch: pytest.MonkeyPatch) -
     view = other.race_view
     assert (view.x_axis, view.log_x, view.above, view.above_chosen) == ("seconds", True, True, True)
     assert other.shell.titles[other.shell.strip.active] == "Timeline"
-    assert other.deep_link.step == 7
+    assert other.shell.step == 7
     assert other.sidebar.data.body.locked
 
 
@@ -122,14 +122,14 @@ def test_a_bad_part_of_a_link_is_named_and_the_rest_used(monkeypatch: pytest.Mon
 @pytest.mark.full
 def test_the_step_of_a_link_is_shown_once_the_race_has_come_there(session: Session) -> None:
     explorer = Explorer()
-    explorer.deep_link.step = 1
-    explorer.deep_link.go_to_step()
+    explorer.shell.step = 1
+    explorer.shell.go_to_step()
     assert explorer.session.cursor is None
     explorer.session.take(session)
-    explorer.deep_link.go_to_step()
+    explorer.shell.go_to_step()
     assert explorer.session.cursor == 1
     explorer.session.cursor = None
-    explorer.deep_link.go_to_step()
+    explorer.shell.go_to_step()
     assert explorer.session.cursor is None  # once
 
 

@@ -24,7 +24,7 @@ from mklviz.views.explorer.before_and_after import PLAYED, YOURS_FOLLOWS, ColdSt
 from mklviz.views.explorer.claim_card import ClaimCard
 from mklviz.views.explorer.page import EXPLORE, RUNS, SECTIONS, TICK, Frame, cell_layout, controls_column, status_html
 from mklviz.views.explorer.page_recovery import PageRecovery
-from mklviz.views.explorer.shell import DeepLink, Shell
+from mklviz.views.explorer.shell import Shell
 from mklviz.views.form import Alert, Form
 from mklviz.views.host.page_session import follow_session
 from mklviz.views.host.ticks import Ticks, give_way_after
@@ -86,7 +86,6 @@ class Explorer(pn.viewable.Viewer):
         self.lesson = Lesson(self.session, self.sidebar.scenario.lesson)
         self.address = Address(self.sidebar, self.run_panel, self.race_view)
         self.session.link = self.address.to_share
-        self.deep_link = DeepLink(self.session, self.shell)
         self.page_recovery = PageRecovery(self.session, self.address, self.run_panel, self.frame.reconnect)
         self._cold_start = ColdStart(self.sidebar, self.race_view)
         self._figures_ahead = FiguresAhead(self.sidebar, self.race_view.figures)
@@ -303,7 +302,7 @@ class Explorer(pn.viewable.Viewer):
     def _tick_race(self, now: float) -> None:
         self.stage.progress = ""
         self._follow()
-        self.deep_link.go_to_step()
+        self.shell.go_to_step()
         warming = WARMUP.running and self.state in ("empty", "finished")
         if warming or self.run_panel.stage.visible:
             self.run_panel.show_progress(WARMUP.fraction, WARMUP.sentence if warming else "")
@@ -456,7 +455,7 @@ class Explorer(pn.viewable.Viewer):
         """Open what the address of the page asks for; return whether there are controls beside it."""
         self.page_recovery.ask()
         framing = HideAndLock()
-        wrong = [open_address(self.sidebar), self._open_claim(), self.address.open(), self.deep_link.open()]
+        wrong = [open_address(self.sidebar), self._open_claim(), self.address.open(), self.shell.open_address()]
         framing.apply(self.sidebar, self.shell.strip)
         self._say_wrong(" ".join(filter(None, [*wrong, framing.wrong])))
         self.header.fold(self.sidebar.scenario.lesson.open)

@@ -69,11 +69,8 @@ class SharedRaces:
     def find(self, name: str) -> SharedRace | None:
         return self._rooms.get(name)
 
-    def has(self, key: str) -> bool:
-        """Return whether there is a room with that key."""
-        return self.by_key(key) is not None
-
     def by_key(self, key: str) -> SharedRace | None:
+        """Return the room with that key, None where there is none."""
         encoded = key.encode(errors="replace")  # text from a link: digests are compared of ASCII or bytes only
         return next((room for room in self._rooms.values() if secrets.compare_digest(room.key.encode(), encoded)), None)
 
@@ -154,7 +151,7 @@ class PageRecovery:
         if not self._key:
             return False
         taken = empty and SHARED_RACES.take_over(self._key, self.shared_race)
-        if taken or not empty or now >= self._until or not SHARED_RACES.has(self._key):
+        if taken or not empty or now >= self._until or SHARED_RACES.by_key(self._key) is None:
             gone = empty and not taken
             self.where = self._where() if gone else ""
             self.kept = self._stored if self.where in (GONE, OTHERS) else ""

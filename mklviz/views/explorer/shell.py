@@ -32,6 +32,7 @@ class Shell:
         self._told: set[type[Tab]] = set()  # tabs of which the browser has heard before they were built
         self._broken: dict[type[Tab], str] = {}
         self._behind: set[type[Tab]] = set()  # at another step or in other colours, unseen, or without steps
+        self.step: int | None = None  # of the address, that is still to be shown
         self._before: tuple[int, bool] | None = None  # the tab that was open, and whether the row was seen
         self._classes = classes or tab_classes()
         self.boxes: dict[type[Tab], pn.Column] = {}  # of the tabs that have been seen so far
@@ -57,6 +58,24 @@ class Shell:
             return False
         self.strip.active = titles.index(title.lower())
         return True
+
+    def open_address(self) -> str:
+        """Open the tab of the address, and its step soon; return a sentence on what does not exist."""
+        wrong = [] if not query_value(TAB) or self.turn_to(query_value(TAB)) else [unusable(TAB)]
+        if query_value(STEP).isdecimal() and len(query_value(STEP)) < 10:
+            self.step = int(query_value(STEP))
+        elif query_value(STEP):
+            wrong.append(unusable(STEP))
+        return " ".join(wrong)
+
+    def go_to_step(self) -> None:
+        """Show the step of the address once the race has reached it or has ended before."""
+        session = self.session
+        if self.step is None or session.race is None:
+            return
+        if session.last_step >= self.step or session.race.finished:
+            session.cursor = min(self.step, max(session.last_step, 0))
+            self.step = None
 
     def show_alone(self, title: str) -> None:
         """Show one tab without the row of tabs; "" brings back the row and the tab that was open."""
@@ -164,29 +183,3 @@ class Shell:
                 self.boxes[kind].objects = [cards.html(content, css_classes=["alone"])]
             else:  # words that stand there stay until the browser has built it
                 self.boxes[kind].objects = [*(self.boxes[kind].objects if kind in self._told else ()), content]
-
-
-class DeepLink:
-    """Where a page opens."""
-
-    def __init__(self, session: Session, shell: Shell) -> None:
-        self._session, self._shell = session, shell
-        self.step: int | None = None  # that is still to be shown
-
-    def open(self) -> str:
-        """Open the tab of the address, and its step soon; return a sentence on what does not exist."""
-        wrong = [] if not query_value(TAB) or self._shell.turn_to(query_value(TAB)) else [unusable(TAB)]
-        if query_value(STEP).isdecimal() and len(query_value(STEP)) < 10:
-            self.step = int(query_value(STEP))
-        elif query_value(STEP):
-            wrong.append(unusable(STEP))
-        return " ".join(wrong)
-
-    def go_to_step(self) -> None:
-        """Show the step of the address once the race has reached it or has ended before."""
-        session = self._session
-        if self.step is None or session.race is None:
-            return
-        if session.last_step >= self.step or session.race.finished:
-            session.cursor = min(self.step, max(session.last_step, 0))
-            self.step = None

@@ -93,6 +93,12 @@ const copier = (look, node) => {
   return button
 }
 
+// parts are drawn `inside`, and cannot be used while they are locked
+const around = (node, inside, show) => ({ node, inside, show: (part) => {
+  node.inert = Boolean(part.locked)
+  show(part)
+} })
+
 const KINDS = {
   heading: words("h2"),
 
@@ -372,25 +378,16 @@ const KINDS = {
 
   group() {
     const node = make("div", "group")
-    return { node, inside: node, show: (part) => {
-      node.inert = Boolean(part.locked)
-      node.classList.toggle("steady", Boolean(part.steady))
-    } }
+    return around(node, node, (part) => node.classList.toggle("steady", Boolean(part.steady)))
   },
 
   row() {
     const node = make("div")
-    return { node, inside: node, show: (part) => {
-      node.inert = Boolean(part.locked)
-      node.className = `row ${part.wrap ? "wrap" : ""}`
-    } }
+    return around(node, node, (part) => { node.className = `row ${part.wrap ? "wrap" : ""}` })
   },
 
   expander() {
     const summary = make("summary"), inside = make("div", "group"), node = make("details", "expander", {}, summary, inside)
-    return { node, inside, show: (part) => {
-      node.inert = Boolean(part.locked)
-      summary.textContent = part.title
-    } }
+    return around(node, inside, (part) => { summary.textContent = part.title })
   },
 }

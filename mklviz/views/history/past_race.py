@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
@@ -147,28 +147,30 @@ class Sought:
 
 
 @dataclass(frozen=True)
-class _Listing:
-    races: list[PastRace]
-    total: int
-    lessons: dict[str, str]
+class Listing:
+    """The races found, in order, and how many there are in all.
+
+    `lessons`: names that occur, by their titles; `fault`: what is wrong with the search, in a sentence.
+    """
+
+    races: Sequence[PastRace] = ()
+    total: int = 0
+    lessons: Mapping[str, str] = field(default_factory=dict)
     fault: str = ""
 
 
 class FoundRaces:
-    """Looks up races, and again whenever the store has news.
+    """Looks up races, and again whenever the store has news; `listing` is what was found last.
 
-    `races`: those found, in order; `total`: how many there are in all; `lessons`: names that occur, by their titles;
-    `fault`: what is wrong with the search, in a sentence; `in_memory`: races of the session that are not stored, by the
-    keys of their rows, where the store is switched off.
+    `in_memory`: races of the session that are not stored, by the keys of their rows, where the store is switched off.
     """
 
     def __init__(self) -> None:
         self.session: Session | None = None
-        self.races: list[PastRace] = []
-        self.total, self.lessons, self.fault = 0, dict[str, str](), ""
+        self.listing = Listing()
         self.in_memory: dict[str, KeptRace] = {}
         self._sought = Sought()
-        self._task = Task[_Listing]()
+        self._task = Task[Listing]()
         self._all: tuple[object, dict[str, PastRace]] = None, {}  # of what state of the store, and its races
         self._looked = 0.0
 
@@ -182,10 +184,12 @@ class FoundRaces:
             self._looked = now
             self._ask()
         answer = self._task.take()
-        if answer is None:
-            return False
-        self.races, self.total, self.lessons, self.fault = answer.races, answer.total, answer.lessons, answer.fault
-        return True
+        self.listing = answer or self.listing
+        return answer is not None
+
+    @property
+    def races(self) -> Sequence[PastRace]:
+        return self.listing.races
 
     def close(self) -> None:
         self._task.forget()
@@ -200,7 +204,7 @@ class FoundRaces:
         rows = [run for name, race in kept.items() for run in _rows_of(name, race)]
         self._task.ask((sought, state), lambda _report: self._looked_up(sought, store, rows, state), _FAILED)
 
-    def _looked_up(self, sought: Sought, store: Store, others: list[StoredRun], state: object) -> _Listing:
+    def _looked_up(self, sought: Sought, store: Store, others: list[StoredRun], state: object) -> Listing:
         """Return the races looked for, with all their runs, read again only where the store's `state` is another."""
         if self._all[0] != state:
             self._all = state, races_of([*store.runs(), *others])
@@ -212,9 +216,9 @@ class FoundRaces:
             if sought.where.strip():
                 matching = {run.race or run.id for run in store.runs(sought.where)}
         except MklvizError as error:
-            return _Listing([], len(races), lessons, str(error))
+            return Listing((), len(races), lessons, str(error))
         matches = [race for key, race in races.items() if key in matching and _fits(race, sought)]
-        return _Listing(sorted(matches, key=ORDERS[sought.order]), len(races), lessons)
+        return Listing(sorted(matches, key=ORDERS[sought.order]), len(races), lessons)
 
 
 def _fits(race: PastRace, sought: Sought) -> bool:

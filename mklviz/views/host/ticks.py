@@ -11,7 +11,6 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
 from itertools import chain
 from time import monotonic, thread_time
-from typing import Protocol
 from weakref import WeakKeyDictionary
 
 from bokeh.document import Document
@@ -111,12 +110,6 @@ FORGET_AFTER = 3.0  # seconds without a frame after which a page does not count
 LONGEST = 1.0  # seconds between two frames of a page, however many pages there are
 
 
-class Sending(Protocol):
-    """Sends what is new to a page, and knows when it did last."""
-
-    sent_at: float
-
-
 class FrameRate:
     """The cost of the frames of all pages of this process, and how often each page may have one."""
 
@@ -133,7 +126,7 @@ class FrameRate:
         return sum(now - at < FORGET_AFTER for at in self._drawn.values())
 
     @contextmanager
-    def watch(self, page: Sending) -> Iterator[None]:
+    def watch(self, page: Ticks) -> Iterator[None]:
         """Count the cost of everything within, if it sends anything."""
         before, begun = page.sent_at, thread_time()
         yield

@@ -241,43 +241,37 @@ _CHANGE = "The largest change of a kernel weight in one step: a rule of the pape
 
 
 class StopPanel(Section):
-    """Sets the rules that end a run; an empty field means no such rule."""
+    """Sets the rules that end a run, each a field of `StopChoice`; an empty field means no such rule."""
 
     title = "Stop when"
 
     def __init__(self) -> None:
         super().__init__()
-        of_steps = optional(lambda text, what: whole(text, what, low=1))
-        rule, change, limit = (optional(percent), show_percent), (optional(positive), show_number), "no limit"
-        self.gap = ValueField("gap below", "The gap", *rule, "no rule", _GAP)
-        self.iterations = ValueField("iterations", "The number of iterations", of_steps, show_number, limit)
-        self.seconds = ValueField("CPU seconds", "The number of seconds", *change, limit)
-        self.flat = ValueField("projected gradient below", "The projected gradient", *rule, "no rule", _FLAT)
-        self.iterate_gap = ValueField("iterate's gap below", "The gap of an iterate", *rule, "no rule", _ITERATE)
-        self.weight_change = ValueField("weights move less than", "The weight change", *change, "no rule", _CHANGE)
-        self.fields = (self.gap, self.flat, self.iterate_gap, self.weight_change, self.iterations, self.seconds)
-        self.body = Group(Heading(object=self.title), *(field.box for field in self.fields))
-        self.count(*self.fields, name="revision")
-        for field in self.fields[1:4]:
-            field.box.visible = False
+        steps = optional(lambda text, what: whole(text, what, low=1)), show_number
+        share, value, limit = (optional(percent), show_percent), (optional(positive), show_number), "no limit"
+        self.fields: dict[str, ValueField[Any]] = {
+            "gap": ValueField("gap below", "The gap", *share, "no rule", _GAP),
+            "projected_gradient": ValueField(
+                "projected gradient below", "The projected gradient", *share, "no rule", _FLAT
+            ),
+            "iterate_gap": ValueField("iterate's gap below", "The gap of an iterate", *share, "no rule", _ITERATE),
+            "weight_change": ValueField("weights move less than", "The weight change", *value, "no rule", _CHANGE),
+            "max_iter": ValueField("iterations", "The number of iterations", *steps, limit),
+            "max_seconds": ValueField("CPU seconds", "The number of seconds", *value, limit),
+        }
+        self.body = Group(Heading(object=self.title), *(field.box for field in self.fields.values()))
+        self.count(*self.fields.values(), name="revision")
+        self.suit(convex=True)
 
     def load(self, recipe: Recipe) -> None:
-        self.gap.set(recipe.stop.gap)
-        self.flat.set(recipe.stop.projected_gradient)
-        for field, value in (
-            (self.iterate_gap, recipe.stop.iterate_gap),
-            (self.weight_change, recipe.stop.weight_change),
-        ):
-            field.set(value)
-            field.box.visible = value is not None  # rules of the papers come with their races alone
-        self.iterations.set(recipe.stop.max_iter)
-        self.seconds.set(recipe.stop.max_seconds)
+        for name, field in self.fields.items():
+            field.set(getattr(recipe.stop, name))
+        for name in ("iterate_gap", "weight_change"):  # rules of the papers come with their races alone
+            self.fields[name].box.visible = getattr(recipe.stop, name) is not None
 
     def parts(self) -> Mapping[str, Any]:
-        papers = self.iterate_gap.value, self.weight_change.value
-        stop = StopChoice(self.gap.value, self.iterations.value, self.seconds.value, self.flat.value, *papers)
-        return {"stop": stop}
+        return {"stop": StopChoice(**_values(self.fields))}
 
     def suit(self, convex: bool) -> None:
         """Offer the rule that the problem has: without convexity there is no gap."""
-        self.gap.box.visible, self.flat.box.visible = convex, not convex
+        self.fields["gap"].box.visible, self.fields["projected_gradient"].box.visible = convex, not convex

@@ -23,6 +23,7 @@ from mklviz.views.history.past_race import ORDERS, STATES, FoundRaces, PastRace,
 from mklviz.views.host.panel_setup import with_page_locked
 from mklviz.views.look import cards
 from mklviz.views.session.session import KeptRace, Session, difference, overlaid, shared_recipe
+from mklviz.views.sidebar.controls import say
 from mklviz.views.tabs import Tab
 
 T = TypeVar("T")
@@ -123,7 +124,7 @@ class Runs(Tab):
         self.listed.look(sought)
 
     def _list(self) -> None:
-        races = self.listed
+        races = self.listed.listing
         self.search.helper_text = races.fault
         lessons = {"all lessons": "", **races.lessons}
         if lessons != self.lesson.options:
@@ -297,7 +298,7 @@ class Runs(Tab):
         self._try(partial(self._open, [KeptRace(one_line(name), begun)], keys[0] if keys else ""))
 
     def _say_wrong(self, sentence: str) -> None:
-        self.trouble.param.update(object=sentence, visible=bool(sentence))
+        say(self.trouble, sentence)
 
     def close(self) -> None:
         self.listed.close()
