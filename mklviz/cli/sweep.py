@@ -18,9 +18,9 @@ from mklviz.quoting import one_line
 from mklviz.record.store import Store
 from mklviz.record.summary import require_parquet
 from mklviz.reproduce import ClaimAnswer, answer_stored, reproduce
+from mklviz.reproduce.answering import COLUMNS, NONE, contrary_text, measured_text, row_texts, splits_text
 from mklviz.reproduce.claims import all_claims, load_claim
 from mklviz.reproduce.recorded import answers_document
-from mklviz.reproduce.answering import COLUMNS, NONE, contrary_text, measured_text, row_texts, splits_text
 from mklviz.sweeps import DaskCluster, Engine, Processes, Shard, Sweep, SweepRun, SweepTable
 from mklviz.sweeps.running import follow, sweep_of, tell_not_kept
 from mklviz.sweeps.table import machines_text, summary_rows

@@ -197,7 +197,7 @@ class InnerSvm:
         work = min(max(n // 8, 32) if compacting else self.chunk, self.chunk // (n + OVERHEAD))
         while self._advanced(K, S, tol, work, compacting and self._pairs - taken < 2 * n, watch):
             checkpoint()
-            keep = state.unsettled(S) if compacting else np.empty(n)
+            keep = state.unsettled(S) if compacting else np.empty(n, np.int64)
             if keep.size <= COMPACT_TO * n:
                 self._moved = watch[state.MOVED]
                 self._climb_compacted(K, S, keep, tol)

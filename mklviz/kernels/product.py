@@ -36,7 +36,7 @@ from mklviz.kernels.evaluation.distances import (
     kernel_of,
     membership,
 )
-from mklviz.kernels.interface import Bank, Kind, column_names, numbers, of_table
+from mklviz.kernels.interface import Access, Bank, Kind, column_names, numbers, of_table
 from mklviz.kernels.storage.packed import PackedBlock
 from mklviz.kernels.storage.rows import CACHE_MB, SumRows, by_rows, check_cache, refuse_matrix
 from mklviz.kernels.storage.triangles import packed_length
@@ -78,7 +78,7 @@ class ProductBank(Bank):
 
     def __init__(self, distances: Distances, names: Sequence[str], n_samples: int, cache_mb: int = CACHE_MB) -> None:
         self._distances = distances
-        self.access = "rows" if isinstance(distances, FeatureDistances) and by_rows(n_samples) else "matrix"
+        self.access: Access = "rows" if isinstance(distances, FeatureDistances) and by_rows(n_samples) else "matrix"
         self._cache_bytes = check_cache(cache_mb) * 2**20
         self.names = list(names)
         self.n_samples = n_samples
