@@ -107,7 +107,7 @@ def test_the_function_learned_needs_one_point_instead_of_all_samples() -> None:
     np.testing.assert_allclose(predictor.decision_values(X), at_samples, rtol=1e-9, atol=1e-12)
     back = pickle.loads(pickle.dumps(predictor))
     np.testing.assert_array_equal(back.decision_values(new), predictor.decision_values(new))
-    assert len(back._part.rows) == 1
+    assert len(back.function.part.rows) == 1
 
 
 def test_landmarks_are_shared_and_kernels_of_low_rank_get_few_columns() -> None:

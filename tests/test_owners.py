@@ -187,7 +187,7 @@ def shows_nothing(page: Explorer | Follower, asked_for: list[str]) -> None:
     runs = next(tab for tab in page.shell.tabs.values() if isinstance(tab, Runs))
     wait_for(lambda: asked_for)
     runs.listed.taken(1e9)
-    assert (runs.listed.listing.races, runs.listed.listing.total) == ([], 0)
+    assert ([*runs.listed.listing.races], runs.listed.listing.total) == ([], 0)
     assert "everybody" not in asked_for
     assert set(asked_for) == {B.name}
     page.close()

@@ -214,7 +214,7 @@ def test_predictions_are_those_of_the_kernel_written_out():
     assert f"3 of 4 parameters, {len(predictor.support)} of 40 samples" in repr(predictor)
     nothing = problem.predictor(weights, np.zeros(40))  # no support vectors: the bias alone
     np.testing.assert_array_equal(nothing.decision_values(new), nothing.bias)
-    assert nothing._part.cross(new).combine(weights[[0, 2, 3]]).shape == (20, 0)
+    assert nothing.function.part.cross(new).combine(weights[[0, 2, 3]]).shape == (20, 0)
 
 
 @pytest.mark.usefixtures("small_tiles")

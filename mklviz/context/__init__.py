@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from mklviz.context.meter import Meter
-
 LOOK_SECONDS = 0.2  # between two questions to who waits for others
 
 Piece = Callable[[int], None]
@@ -156,7 +154,7 @@ PARTS = {
 P = ParamSpec("P")
 
 
-_CLOCK: ContextVar[Meter | None] = ContextVar("clock", default=None)
+_CLOCK: ContextVar[Any] = ContextVar("clock", default=None)
 
 
 class spending:
@@ -198,8 +196,8 @@ def spent(part: str, seconds: float) -> None:
 
 
 @contextmanager
-def metered(clock: Meter) -> Iterator[None]:
-    """Let `clock` count what this thread computes within."""
+def metered(clock: Any) -> Iterator[None]:
+    """Let `clock`, a `mklviz.context.meter.Meter`, count what this thread computes within."""
     token = _CLOCK.set(clock)
     try:
         yield

@@ -2,6 +2,7 @@
 
 from mklviz.kernels.bank import KernelBank, paper_bank, paper_families
 from mklviz.kernels.evaluation.checks import size_remark
+from mklviz.kernels.evaluation.nystrom import Nystrom
 from mklviz.kernels.evaluation.specs import KernelSpec
 from mklviz.kernels.families import (
     ChiSquared,
@@ -16,7 +17,7 @@ from mklviz.kernels.families import (
     kernel_families,
 )
 from mklviz.kernels.interface import Bank, Cross, FactorBank, RowBank, RowKernel
-from mklviz.kernels.nystrom import Nystrom, NystromBank
+from mklviz.kernels.nystrom import NystromBank
 from mklviz.kernels.parametric import ParametricBank
 from mklviz.kernels.parametrizations import LearnedGaussian, LearnedPolynomial, ParametricKernel
 from mklviz.kernels.part import CrossBank

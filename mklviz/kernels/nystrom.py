@@ -35,7 +35,7 @@ from mklviz.kernels.evaluation.checks import (
     read_families,
     refuse_if_too_large,
 )
-from mklviz.kernels.evaluation.nystrom import CHOICES, Accuracy, FeatureMaps, NystromBuilder
+from mklviz.kernels.evaluation.nystrom import CHOICES, Accuracy, FeatureMaps, Nystrom, NystromBuilder
 from mklviz.kernels.families import Gaussian, KernelFamily
 from mklviz.kernels.interface import Access, Bank, Cross, Kind, Part, check_columns, column_names, of_table
 from mklviz.kernels.storage.cluster import ClusterFactors, blocks_of, client_for
@@ -61,36 +61,6 @@ from mklviz.typing import Array, Indices
 MEMORY_LIMIT = LIMITS.nystrom_bytes
 LARGEST_MATRIX = 2**29  # bytes of a K_d that is formed when asked for
 BLOCK = 8192  # new points mapped together
-
-
-@dataclass(frozen=True)
-class Nystrom:
-    """How kernels are approximated.
-
-    Parameters
-    ----------
-    landmarks : int
-        At most so many points stand for all samples, per family and subset of features.
-    choice : "kmeans++" or "leverage"
-        How they are chosen.
-
-    Examples
-    --------
-    >>> mv.MKLClassifier("gauss:1", approximation=mv.Nystrom(landmarks=100))
-    MKLClassifier(approximation=Nystrom(landmarks=100, choice='kmeans++'),
-                  kernels='gauss:1')
-    """
-
-    landmarks: int = 200
-    choice: str = "kmeans++"
-
-    def __post_init__(self) -> None:
-        if not is_whole(self.landmarks) or self.landmarks < 1:
-            raise KernelError(
-                f"landmarks must be a whole number of at least 1, such as 200, not {self.landmarks!r:.80}."
-            )
-        if self.choice not in CHOICES:
-            raise KernelError(f"Landmarks are chosen by {' or '.join(CHOICES)}, not by {self.choice!r:.80}.")
 
 
 class NystromBank(Bank):

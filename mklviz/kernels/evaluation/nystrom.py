@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, lapack, solve_triangular
 
 from mklviz.context import checkpoint, interruptible, slices
+from mklviz.errors import KernelError
 from mklviz.kernels.evaluation.builder import Progress
 from mklviz.kernels.evaluation.checks import sample_scales
 from mklviz.kernels.evaluation.specs import KernelSpec
@@ -19,10 +20,8 @@ from mklviz.kernels.families._family import squared_distances
 from mklviz.kernels.storage.cluster import ClusterFactors
 from mklviz.kernels.storage.disk import ROWS, Folder, written
 from mklviz.kernels.storage.passes import Factors, added, chunk_length, each
+from mklviz.numbers import is_whole
 from mklviz.typing import Array, Indices
-
-if TYPE_CHECKING:
-    from mklviz.kernels.nystrom import Nystrom
 
 # Coordinates of points in which a kernel is an inner product: z(x) = L^-1 K(landmarks, x), with L L' = K(landmarks).
 #
@@ -52,6 +51,36 @@ CHOICES = {"kmeans++": "k-means++", "leverage": "leverage scores"}
 SAMPLE = 16_384  # points looked at, or SHARE times the landmarks if that is more
 SHARE = 20
 LLOYD_STEPS = 5
+
+
+@dataclass(frozen=True)
+class Nystrom:
+    """How kernels are approximated.
+
+    Parameters
+    ----------
+    landmarks : int
+        At most so many points stand for all samples, per family and subset of features.
+    choice : "kmeans++" or "leverage"
+        How they are chosen.
+
+    Examples
+    --------
+    >>> mv.MKLClassifier("gauss:1", approximation=mv.Nystrom(landmarks=100))
+    MKLClassifier(approximation=Nystrom(landmarks=100, choice='kmeans++'),
+                  kernels='gauss:1')
+    """
+
+    landmarks: int = 200
+    choice: str = "kmeans++"
+
+    def __post_init__(self) -> None:
+        if not is_whole(self.landmarks) or self.landmarks < 1:
+            raise KernelError(
+                f"landmarks must be a whole number of at least 1, such as 200, not {self.landmarks!r:.80}."
+            )
+        if self.choice not in CHOICES:
+            raise KernelError(f"Landmarks are chosen by {' or '.join(CHOICES)}, not by {self.choice!r:.80}.")
 
 
 def sample(points: Array, columns: Sequence[int], landmarks: int, rng: np.random.Generator) -> Array:
