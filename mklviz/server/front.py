@@ -105,18 +105,18 @@ class _Worker:
         self._start()
 
     def _start(self) -> None:
-        self.socket, theirs = socket.socketpair()
-        self.socket.setblocking(False)
+        self._socket, theirs = socket.socketpair()
+        self._socket.setblocking(False)
         with theirs:
-            self.process = subprocess.Popen(
+            self._process = subprocess.Popen(
                 [sys.executable, "-m", "mklviz.server.serving"],
                 stdin=subprocess.PIPE,
                 env=self._environment,
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,  # Ctrl-C is for the dispatcher, which ends the workers
             )
-            assert self.process.stdin is not None
-            with self.process.stdin as settings:  # not among the arguments, which others may read
+            assert self._process.stdin is not None
+            with self._process.stdin as settings:  # not among the arguments, which others may read
                 settings.write(json.dumps({**self._asked, "socket": theirs.fileno()}).encode())
 
     async def hand_over(self, connection: socket.socket) -> None:
@@ -124,7 +124,7 @@ class _Worker:
         async with asyncio.timeout(PATIENCE):
             while True:
                 try:
-                    socket.send_fds(self.socket, [b"c"], [connection.fileno()])
+                    socket.send_fds(self._socket, [b"c"], [connection.fileno()])
                     return
                 except BlockingIOError:  # the worker is busy, and many connections wait for it
                     await asyncio.sleep(LOOK_AGAIN)
@@ -132,15 +132,23 @@ class _Worker:
     async def restart_when_ended(self) -> None:
         """Start the process again whenever it has ended."""
         while True:
-            while (code := self.process.poll()) is None:
+            while (code := self._process.poll()) is None:
                 await asyncio.sleep(LOOK_EVERY)
             _log.error("A process of the dashboard broke down (%s); another takes its place.", code)
-            self.socket.close()
+            self._socket.close()
             await asyncio.sleep(PAUSE)
             try:
                 self._start()
             except OSError as error:  # such as no memory; tried again a little later
                 _log.error("No process could take its place (%s).", error.strerror)
+
+    def ask_to_end(self) -> None:
+        """Let the process end: it does when its socket is closed."""
+        self._socket.close()
+
+    def wait_for_end(self) -> None:
+        """Wait until the process has ended."""
+        end(self._process, PATIENCE)
 
 
 def end(process: subprocess.Popen[bytes], seconds: float) -> None:
@@ -179,9 +187,9 @@ def serve_from_processes(processes: int, asked: Mapping[str, Any], begun: Callab
         for each in listening:
             each.close()
         for worker in workers:
-            worker.socket.close()  # whereupon its process ends
+            worker.ask_to_end()
         for worker in workers:
-            end(worker.process, PATIENCE)
+            worker.wait_for_end()
 
 
 PAGE, EVERYWHERE = "explorer", "0.0.0.0"

@@ -223,7 +223,8 @@ class Oracle {
 
 class Point {
   constructor({ svm, kernels, C }, weights) {
-    Object.assign(this, { kernels, C, weights, y: svm.y, b: svm.b.slice(), f: svm.f.slice() })
+    const { y } = svm, t = stretch(svm, C, weights)
+    Object.assign(this, { kernels, C, weights, y, b: svm.b.map((value) => t * value), f: svm.f.map((f, i) => y[i] - t * (y[i] - f)) })
     this.ones = dot(this.y, this.b)  // 1'a
     this.quad = this.ones - dot(this.f, this.b)  // b'K_d b
     this.value = this.ones - 0.5 * this.quad
@@ -245,6 +246,27 @@ class Point {
 const intercept = (y, f) => {
   const bends = f.toSorted(), positive = y.reduce((count, label) => count + (label > 0), 0)
   return 0.5 * (bends[positive - 1] + bends[positive])
+}
+
+// By how much b is stretched so that all margins hold in spite of rounding.
+const stretch = ({ n, y, b, f, K }, C, weights) => {
+  const FARTHEST = 0.1, scores = y.map((label, i) => label - f[i]), unit = EPS * (n + Math.sqrt(weights.filter((d) => d).length))
+  const short = (t, terms) => {
+    const bias = intercept(y, scores.map((score, i) => y[i] - t * score))
+    return y.some((label, i) => {
+      const decision = t * scores[i] + bias, off = terms ? unit * t * terms[i] + 2 * EPS * Math.abs(decision) : 0
+      return label * decision - off < 1
+    })
+  }
+  if (size(b) * (1 + FARTHEST) >= C || short(1 + FARTHEST)) return 1
+  const terms = y.map((_, i) => 2 * b.reduce((total, value, j) => total + Math.abs(value) * K[i * n + j], 0))
+  let low = Math.log10(EPS), high = Math.log10(FARTHEST)
+  for (let k = 0; k < 12; k++) {
+    const middle = 0.5 * (low + high)
+    if (short(1 + 10 ** middle, terms)) low = middle
+    else high = middle
+  }
+  return 1 + 10 ** high
 }
 
 const squaredNorms = (kernels, b) => {
