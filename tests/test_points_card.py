@@ -115,6 +115,26 @@ def test_points_are_read_back_from_their_file_as_they_were_drawn() -> None:
     assert (high > data.X.max(axis=0)).all()
 
 
+@pytest.mark.full
+def test_a_tap_does_what_was_chosen_before_it_even_where_the_page_has_not_heard_of_that_yet() -> None:
+    _, card = opened()
+    figure, before = card.figure, card.points
+    card.adds.value = "lower"
+    change(card, 0.1, 0.2, "upper")
+    assert list(figure.source.data["label"]) == [*before.labels, "lower"]
+    assert (figure.source.data["x"][-1], figure.source.data["y"][-1]) == (0.1, 0.2)
+    card.adds.value = ""
+    change(card, 0.3, 0.4, "lower")
+    assert list(figure.source.data["label"]) == [*before.labels, "lower"]
+    assert len(figure.source.data["x"]) == len(before) + 1
+    until(card, lambda: len(card.points or ()) == len(before) + 1, "the point to be taken over")
+    source_of(figure.plot, "drawn-taps").data = {"place": [200], "at": [1]}  # on the point that was added
+    until(card, lambda: card.points == before, "the point to be removed")
+    card.adds.value = "upper"
+    source_of(figure.plot, "drawn-taps").data = {"place": [0], "at": [2]}  # selects it, and no more
+    assert len(figure.source.data["x"]) == len(before)
+
+
 @pytest.mark.parametrize(
     "sent",
     [

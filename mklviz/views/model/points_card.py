@@ -61,14 +61,38 @@ class PointsFigure:
         self.plot = self._drawn.plot
         self.plot.grid.visible = False
         self.source = ColumnDataSource(_columns(points), name="drawn-points")
+        self._taps = ColumnDataSource({"place": [], "at": []}, name="drawn-taps")  # the points that the last tap hit
         self._field = ColumnDataSource({"image": []}, name="drawn-field")
         self.dragged = DraggedFigure("drawn", on_drag)
         self._draw_field(classes, theme)
         self.tool = self._draw_points(classes, theme)
-        self.source.on_change("data", lambda _attr, _old, _new: on_change())
+        self._adds, self._count = classes[0], len(points)
+        self._on_change = on_change
+        self.source.on_change("data", lambda _attr, _old, _new: self._changed())
+        self._taps.on_change("data", lambda _attr, _old, _new: self._tapped())
+
+    def _changed(self) -> None:
+        """Take the points that the page sent; a tap from before the last change of mode counts in the new mode."""
+        labels, before = self.source.data.get("label", []), self._count
+        self._count = len(labels)
+        if self._count != before + 1 or labels[-1] == self._adds:
+            self._on_change()
+            return
+        last = [self._adds] if self._adds else []
+        columns = {name: list(values)[: before + len(last)] for name, values in self.source.data.items()}
+        self.source.data = columns | {"label": [*labels[:before], *last]}
+
+    def _tapped(self) -> None:
+        """Remove points that were tapped before the page learned that taps now remove them."""
+        if self._adds:
+            return
+        hit = list(self._taps.data.get("place", []))
+        columns = self.source.data.items()
+        self.source.data = {name: [v for index, v in enumerate(values) if index not in hit] for name, values in columns}
 
     def set_points(self, points: Points) -> None:
         """Show other points, or again those that count."""
+        self._count = len(points)
         self.source.data = _columns(points)
 
     def set_field(self, field: Field | None) -> None:
@@ -79,6 +103,7 @@ class PointsFigure:
 
     def set_class(self, name: str) -> None:
         """Let taps add points of a class, or remove points for ""."""
+        self._adds = name
         self.tool.update(add=bool(name), default_overrides={"label": name} if name else {})
 
     def _draw_field(self, classes: Sequence[str], theme: Theme) -> None:
@@ -103,7 +128,8 @@ class PointsFigure:
         tool = PointDrawTool(renderers=[drawn], add=True)
         self.plot.add_tools(tool)
         self.plot.toolbar.active_tap = tool
-        script = self.dragged.script(beside(__file__, "points.js"), source=self.source, tool=tool)
+        models = {"source": self.source, "taps": self._taps, "tool": tool}
+        script = self.dragged.script(beside(__file__, "points.js"), **models)
         for event in ("tap", "pan"):
             self.plot.js_on_event(event, script)
         return tool
