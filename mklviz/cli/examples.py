@@ -1,5 +1,25 @@
 """The examples that end the text of ``--help``, of all commands and of each."""
 
+ALL = """\
+examples:
+  mklviz serve                                     open the dashboard in the browser
+  mklviz run --data sonar --solvers level          one solve
+  mklviz race --scenario silp-oscillates           a race of several solvers
+  mklviz path --data liver --vary C=1000:0.01:100  one solver along 100 values of C
+  mklviz fit mine.csv --target class               a model of your own table, in a file
+  mklviz predict model.skops new.csv               what it says of other rows
+  mklviz lab --data sonar --knob level.lam         one page in which the knob turns, for a browser without a server
+  mklviz page playground --out mkl.html            one page in which four solvers answer every touch, without a server
+  mklviz sweep "data=sonar,heart; split=0...19"    all runs of a recipe with lists, which nothing finished repeats
+  mklviz reproduce --quick                         which claims of the papers reproduce
+  mklviz runs list --where "sonar gap<1e-3"        the runs so far, searched
+  mklviz check my_solver.py                        whether a plug-in of yours keeps what its kind promises
+  mklviz bench svm --quick                         how fast it is, and against what
+  mklviz warmup                                    compile everything now, so that no run waits for it later
+  mklviz claims | datasets | losses | regularizers | solvers | scenarios
+run, race, path, sweep, reproduce, runs and these lists write a document for programs with --json
+"""
+
 EXAMPLES = {
     "serve": """\
   mklviz serve
@@ -107,11 +127,5 @@ Some rivals are installed by: pip install mklviz[bench]
   mklviz completion fish > ~/.config/fish/completions/mklviz.fish
 """,
 }
-ALL = (
-    "\n".join(["examples:", *(text.splitlines()[0] for text in EXAMPLES.values())])
-    + """
-run, race, path, sweep, reproduce, runs and the lists write a document for programs with --json
-"""
-)
 EXAMPLES["race"] = EXAMPLES["run"].replace("mklviz run", "mklviz race")
 EXAMPLES["predict"] = EXAMPLES["fit"]
