@@ -1,4 +1,4 @@
-"""What programs and shells get: one document, tables, exit codes that say it all, and the Tab key."""
+"""What programs and shells get: one document, tables that are kept up, exit codes that say it all, and the Tab key."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from mklviz.cli.commands import main
 from mklviz.cli.completion import SHELLS, script
 from mklviz.cli.parser import LISTS, make_parser
 from mklviz.cli.parser import SHELLS as NAMED
-from mklviz.cli.race import files_to_write, write_files
+from mklviz.cli.race import Outputs
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import Race, solver_classes
 from mklviz.errors import MklvizError
@@ -350,6 +350,26 @@ def rows(file: Path) -> int:
         return len(list(csv.DictReader(opened)))
 
 
+class AtOnce(Outputs):
+    every_seconds = at_least_seconds = 0.0
+
+
+def test_files_are_written_while_a_race_runs(tmp_path: Path) -> None:
+    table, runs = tmp_path / "steps.csv", tmp_path / "runs.zip"
+    kept, race = AtOnce(table, runs), begun()
+    kept.keep_up(race)
+    assert rows(table) == 6
+    for run in race.runs.values():
+        run.advance()
+    kept.keep_up(race)
+    assert rows(table) == 8
+    with zipfile.ZipFile(runs) as archive:
+        archive.extract("silp.mklrun.npz", tmp_path)
+    trace = mv.Trace.load(tmp_path / "silp.mklrun.npz")
+    assert (len(trace), trace.status) == (4, "stopped")
+    assert "still going" in trace.reason
+
+
 def test_no_cell_of_a_table_in_text_is_a_formula_and_numbers_stay_numbers() -> None:
     """Spreadsheets compute what begins so, and a formula may send away what stands beside it."""
     texts = ["=1+1", "+cmd", "-x", "@SUM(A1)", "\tx", "\uff1d1", "-1.5", "+2", "-", "plain", "'quoted"]
@@ -378,12 +398,22 @@ def test_a_parquet_table_is_written_beside_the_csv_one_or_refused_before_the_rac
 ) -> None:
     pytest.importorskip("pyarrow")
     wanted = tmp_path / "steps.parquet"
-    assert write_files(begun(), {"csv": tmp_path / "steps.csv", "parquet": wanted})
+    kept = Outputs(csv=tmp_path / "steps.csv", parquet=wanted)
+    assert kept.finish(begun())
     assert len(pd.read_parquet(wanted)) == 6
     assert rows(tmp_path / "steps.csv") == 6
     without("pyarrow")
     with pytest.raises(MklvizError, match="pip install pyarrow"):
-        files_to_write(argparse.Namespace(parquet=wanted))
+        Outputs(parquet=wanted)
+
+
+def test_nothing_is_written_too_often(tmp_path: Path) -> None:
+    table = tmp_path / "steps.csv"
+    kept = Outputs(csv=table)
+    kept.keep_up(begun())
+    assert not table.exists()
+    assert kept.finish(begun())
+    assert rows(table) == 6
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
@@ -391,6 +421,7 @@ def test_a_full_disk_is_a_sentence_and_the_other_file_is_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     runs = tmp_path / "runs.zip"
-    assert not write_files(begun(), {"csv": Path("/dev/full"), "save": runs})
+    kept = Outputs(csv=Path("/dev/full"), save=runs)
+    assert not kept.finish(begun())
     assert capsys.readouterr().err == "mklviz: /dev/full cannot be written: No space left on device.\n"
     assert zipfile.is_zipfile(runs)

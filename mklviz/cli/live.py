@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TextIO
 
@@ -43,8 +43,8 @@ def warm_up(problem: Problem, solvers: Sequence[Solver]) -> None:
         notice.cancel()
 
 
-def watch(race: Race) -> bool:
-    """Start `race`, show its progress, and return whether no Ctrl-C has ended it."""
+def watch(race: Race, keep_up: Callable[[Race], None]) -> bool:
+    """Start `race`, show its progress, call `keep_up` now and then, and return whether no Ctrl-C has ended it."""
     show = _InPlace(sys.stderr) if redraws(sys.stderr) else _StatusLines(sys.stderr)
     try:
         with asked_to_stop() as asked:
@@ -53,6 +53,7 @@ def watch(race: Race) -> bool:
                 if asked.is_set():
                     raise KeyboardInterrupt
                 show.update(race)
+                keep_up(race)
         return True
     except KeyboardInterrupt:
         race.cancel()

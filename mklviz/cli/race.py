@@ -1,13 +1,16 @@
-"""One solver, or several side by side, in the terminal: ``mklviz run`` and ``mklviz race``."""
+"""One solver, or several side by side, in the terminal: ``mklviz run`` and ``mklviz race``.
+
+Files of a race are also written while it runs, so that a sudden end loses a minute at most.
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from mklviz.cli.arguments import BAD_INPUT, MADE_BY, check_output, cluster_of, code_of, read_recipe, store_of
@@ -21,6 +24,7 @@ from mklviz.quoting import one_line
 from mklviz.recipe import Recipe, SolverChoice
 from mklviz.recipe.prepared import Prepared
 from mklviz.recipe.recorded import RecordedRace, go_on, head_for, left_of
+from mklviz.record import FINAL
 from mklviz.record.archive import replacing
 from mklviz.record.bundle import SUFFIX, write_bundle
 from mklviz.record.history import short_id
@@ -29,36 +33,64 @@ from mklviz.record.summary import require_parquet, write_parquet, write_table
 from mklviz.sweeps.dask_race import on_cluster
 from mklviz.views.host.environment import need_screen
 
-
-def files_to_write(arguments: argparse.Namespace) -> dict[str, Path]:
-    """Return the files by the options that name them, or raise `MklvizError` where one could not be written."""
-    named = {option: getattr(arguments, option, None) for option in _WRITERS}
-    files: dict[str, Path] = {option: file for option, file in named.items() if file is not None}
-    if not files.keys().isdisjoint(("html", *_DRAWN)):
-        need_screen()
-    if "parquet" in files:
-        require_parquet()
-    for option, file in files.items():
-        if option in _DRAWN:
-            from mklviz.views.chart import pixels
-
-            check_output(file, f"--{option}", *(pixels.STILL if option == "picture" else pixels.MOVING))
-            pixels.require(file.suffix.lower())
-        else:
-            check_output(file)
-    return files
+SHARE = 0.05  # largest share of the time that goes into writing before the end; but once a minute in any case
 
 
-def write_files(race: Race, files: Mapping[str, Path]) -> bool:
-    """Write all files; where one cannot be written its old content stays, and it is said. Return whether all were."""
-    written = True
-    for option, file in files.items():
-        try:
-            _WRITERS[option](race, file)
-        except OSError as error:
-            written = False
-            print(f"mklviz: {file} cannot be written: {error.strerror or error}.", file=sys.stderr)
-    return written
+class Outputs:
+    """Tables of all steps, the recorded runs, a page and pictures: where one cannot be written, the others still are.
+
+    `files`: by the options that name them; of several runs, --save names a zip archive.
+    """
+
+    every_seconds, at_least_seconds = 30.0, 60.0
+
+    def __init__(self, **files: Path | None) -> None:
+        self._files = {option: file for option, file in files.items() if file is not None}
+        if not self._files.keys().isdisjoint(("html", *_DRAWN)):
+            need_screen()
+        if "parquet" in self._files:
+            require_parquet()
+        for option, file in self._files.items():
+            if option in _DRAWN:
+                from mklviz.views.chart import pixels
+
+                check_output(file, f"--{option}", *(pixels.STILL if option == "picture" else pixels.MOVING))
+                pixels.require(file.suffix.lower())
+            else:
+                check_output(file)
+        self._due = time.monotonic() + self.every_seconds
+        self._announced: set[Path] = set()
+
+    def keep_up(self, race: Race) -> None:
+        """Write the files if the last time was long ago."""
+        if time.monotonic() < self._due or not any(len(run.trace) for run in race.runs.values()):
+            return
+        begun = time.monotonic()
+        self._write(race)
+        took = time.monotonic() - begun
+        self._due = begun + took + min(max(self.every_seconds, took / SHARE), self.at_least_seconds)
+
+    def finish(self, race: Race) -> bool:
+        """Write all files; return whether that succeeded."""
+        self._announced.clear()
+        missing = self._write(race)
+        runs = self._files.get("save")
+        if runs is not None and runs not in missing and _archive(race, runs) not in (None, runs):
+            print(f"mklviz: the runs are in {_archive(race, runs)}", file=sys.stderr)
+        return not missing
+
+    def _write(self, race: Race) -> list[Path]:
+        """Return the files that could not be written; their old content is still there."""
+        missing = []
+        for option, file in self._files.items():
+            try:
+                _WRITERS[option](race, file)
+            except OSError as error:
+                missing.append(file)
+                if file not in self._announced:
+                    print(f"mklviz: {file} cannot be written: {error.strerror or error}.", file=sys.stderr)
+                self._announced.add(file)
+        return missing
 
 
 def _write_table(race: Race, file: Path) -> None:
@@ -72,15 +104,12 @@ def _write_parquet(race: Race, file: Path) -> None:
 
 
 def _write_runs(race: Race, file: Path) -> None:
-    """Write one run as it is, or several as a zip archive of that name."""
-    if len(race.runs) == 1 and file.suffix != ".zip":
+    target = _archive(race, file)
+    if target is None:
         next(iter(race.traces.values())).save(file)
         return
-    target = file if file.suffix == ".zip" else file.with_name(file.name.removesuffix(SUFFIX) + ".zip")
     with replacing(target) as opened:
         write_bundle(race.traces, opened)
-    if target != file:
-        print(f"mklviz: the runs are in {target}", file=sys.stderr)
 
 
 def _write_page(race: Race, file: Path) -> None:
@@ -94,9 +123,13 @@ def _write_drawn(race: Race, file: Path) -> None:
     from mklviz.views.chart.svg_pictures import race_frames, race_still
     from mklviz.views.export.page import recorded
 
-    kind, gap = file.suffix.lower(), recorded(race).gap
-    still = kind in STILL
-    drawn = still_picture(race_still(race, gap), kind) if still else moving_picture(race_frames(race, gap), kind)
+    kind = file.suffix.lower()
+    if kind in STILL:
+        drawn = still_picture(race_still(race, recorded(race).gap), kind)
+    elif all(run.trace.status in FINAL for run in race.runs.values()):  # made once, of the whole race
+        drawn = moving_picture(race_frames(race, recorded(race).gap), kind)
+    else:
+        return
     with replacing(file) as opened:
         opened.write(drawn)
 
@@ -111,6 +144,13 @@ _WRITERS: dict[str, Callable[[Race, Path], None]] = {
 }
 
 
+def _archive(race: Race, file: Path) -> Path | None:
+    """Return the zip archive that the runs go to; None where a single one is the file itself."""
+    if len(race.runs) == 1 and file.suffix != ".zip":
+        return None
+    return file if file.suffix == ".zip" else file.with_name(file.name.removesuffix(SUFFIX) + ".zip")
+
+
 # -- the race
 
 STORE_SECONDS = 20.0  # to wait for scores and the disk at the end
@@ -123,7 +163,7 @@ def solve_race(arguments: argparse.Namespace, one: bool = False) -> int:
 
 
 def _solve_race(arguments: argparse.Namespace, one: bool, client: Any) -> int:
-    files = files_to_write(arguments)
+    outputs = Outputs(**{option: getattr(arguments, option) for option in _WRITERS})
     recipe = read_recipe(arguments)
     named = arguments.solvers or arguments.solver_option or arguments.scenario
     for choice in recipe.solvers:  # a misspelt name is reported before the kernels are built
@@ -161,9 +201,7 @@ def _solve_race(arguments: argparse.Namespace, one: bool, client: Any) -> int:
             f" {counted(problem.m, problem.noun)}"
         )
         sys.stdout.flush()
-    return run_to_the_end(
-        race, recipe, prepared, RecordedRace(race, head, prepared, store=store), arguments.json, files
-    )
+    return run_to_the_end(race, recipe, prepared, RecordedRace(race, head, prepared, store=store), arguments, outputs)
 
 
 def _left(store: Store, recipe: Recipe, named: bool) -> StoredRun | None:
@@ -190,26 +228,25 @@ def tell_what_is_repeated(run: StoredRun, race: Race) -> None:
 
 
 def run_to_the_end(
-    race: Race,
-    recipe: Recipe,
-    prepared: Prepared,
-    recorded: RecordedRace,
-    as_json: bool,
-    files: Mapping[str, Path] = MappingProxyType({}),
-) -> int:
-    """Run a race, print its results, where it is kept and what went wrong, write its files; return the exit code."""
-    complete = watch(race)
-    if as_json:
+    race: Race, recipe: Recipe, prepared: Prepared, recorded: RecordedRace, arguments: argparse.Namespace,
+    outputs: Outputs,
+) -> int:  # fmt: skip
+    """Run a race, print its results, where it is kept and what has gone wrong, write its files; return the exit code.
+
+    The race may go on from a run that was stored.
+    """
+    complete = watch(race, outputs.keep_up)
+    if arguments.json:
         print_document(race_document(race, recipe, prepared, complete))
     else:
         print(f"\n{result_table(race, prepared)}")
     recorded.wait(STORE_SECONDS)
     if not recorded.kept:
         print(f"mklviz: {one_line(recorded.not_kept)}", file=sys.stderr)
-    elif recorded.ids and not as_json:
+    elif recorded.ids and not arguments.json:
         print(f"\nKept: mklviz runs show {short_id(recorded.race)}")
     for run in race.runs.values():
         if run.status == "failed":
             print(f"mklviz: {run.reason}", file=sys.stderr)
-    written = write_files(race, files) and recorded.kept
+    written = outputs.finish(race) and recorded.kept
     return code_of(race.traces.values(), recipe, complete) or (0 if written else BAD_INPUT)

@@ -14,7 +14,7 @@ from typing import Any
 from mklviz.cli.arguments import LISTED, MADE_BY, read_own_data, store_of
 from mklviz.cli.documents import print_document
 from mklviz.cli.live import Building, aligned, warm_up
-from mklviz.cli.race import run_to_the_end, tell_what_is_repeated
+from mklviz.cli.race import Outputs, run_to_the_end, tell_what_is_repeated
 from mklviz.errors import MklvizError
 from mklviz.numbers import counted
 from mklviz.quoting import named, one_line
@@ -106,7 +106,7 @@ def _resume(store: Store, arguments: argparse.Namespace) -> int:
     )
     tell_what_is_repeated(matching[0], race)
     warm_up(prepared.problem, [run.solver for run in race.runs.values()])
-    return run_to_the_end(race, recipe, prepared, RecordedRace(race, head, prepared, store=store), arguments.json)
+    return run_to_the_end(race, recipe, prepared, RecordedRace(race, head, prepared, store=store), arguments, Outputs())
 
 
 def _races(store: Store, arguments: argparse.Namespace, deleted: bool = False) -> list[str]:
