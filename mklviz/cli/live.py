@@ -60,7 +60,7 @@ def watch(race: Race, keep_up: Callable[[Race], None]) -> bool:
         race.wait(STOP_SECONDS)
         return False
     finally:
-        show.update(race)
+        show.finish(race)
 
 
 @contextmanager
@@ -177,6 +177,9 @@ class _InPlace:
         self.stream.flush()
         self.drawn = len(lines)
 
+    def finish(self, race: Race) -> None:
+        self.update(race)
+
 
 class _StatusLines:
     """A line per run every few seconds, and one as each run ends."""
@@ -195,3 +198,7 @@ class _StatusLines:
                 print(_progress(key, run), file=self.stream, flush=True)
             if finished:
                 self.ended.add(key)
+
+    def finish(self, race: Race) -> None:
+        self.due = math.inf
+        self.update(race)
