@@ -108,7 +108,7 @@ class Dataset:
         self._set(feature_names=_names("feature name", "x", self.feature_names, X.shape[1]))
         self._set(classes=_check_labels(y, self.task, tuple(self.classes)))
         if self.grams is not None:
-            in_files = isinstance(self.grams, GramFiles)  # which a bank checks as it reads them
+            in_files = isinstance(self.grams, GramFiles)  # which were checked when they were found
             grams: Any = self.grams if in_files else _frozen("grams", self.grams, 3)
             if grams.shape[1] != len(y) or not len(grams):
                 raise DataError(

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 LARGE = 2**30  # bytes of all matrices given together, up to which they are read into memory
+ENTRIES = 2**22  # read at a time
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,13 +96,26 @@ def left_in_files(paths: Sequence[str | os.PathLike[str]]) -> dict[Path, GramFil
     return large if sum(os.path.getsize(path) for path in large) > LARGE else {}
 
 
-def unless_distances(grams: GramFiles) -> Any:
-    """Return kernels as they are, whose entries a bank checks, but distances read: these have zeros on the diagonal."""
-    for file, which in grams.places:
-        matrix = mapped(file)[which]
-        if np.abs(matrix.diagonal()).max() > 1e-6 * np.abs(matrix[0]).max():
-            return grams
-    return np.array(list(grams))
+def checked(grams: GramFiles) -> Any:
+    """Return matrices in files, once all are read and found finite and symmetric; distances, read into memory."""
+    distances = 0
+    for (file, _), k in zip(grams.places, range(len(grams)), strict=True):
+        size, apart, least, n = 0.0, 0.0, 0.0, len(grams.rows)
+        diagonal, step = np.empty(n), max(ENTRIES // n, 1)
+        for first in range(0, n, step):
+            some = slice(first, first + step)
+            rows = grams[k, some]
+            if not np.isfinite(rows).all():
+                i, j = np.argwhere(~np.isfinite(rows))[0]
+                raise DataError(f"{file.name} holds {rows[i, j]} between samples {first + i} and {j}.")
+            across = rows.T if step >= n else grams[k, :, some].T
+            size, least = max(size, float(np.abs(rows).max())), min(least, float(rows.min()))
+            apart = max(apart, float(np.abs(rows - across).max()))
+            diagonal[some] = rows[:, some].diagonal()
+        if apart > UNEQUAL * size:
+            raise DataError(f"{file.name} is not symmetric; a kernel matrix that stays in its file must be.")
+        distances += size > 0.0 and max(float(np.abs(diagonal).max()), -least) <= 1e-6 * size
+    return np.array(list(grams)) if distances == len(grams) else grams
 
 
 def together(kernels: Sequence[Any]) -> Any:

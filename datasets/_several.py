@@ -23,7 +23,7 @@ from ._columns import called_id, cell_text
 from ._dataset import DataError, Dataset
 from ._file_kind import table_format
 from ._formats import _arrays, arff, format_of, json, libsvm, matlab, matrix, npz, options_of, table_in
-from ._grams import GramFiles, matrix_apart, of_pairs, unless_distances
+from ._grams import GramFiles, checked, matrix_apart, of_pairs
 from ._table_options import NOTHING, FileFacts, Progress, TableOptions, refuse_unused
 from ._views import INDEX, LABEL, has_labels, in_one_order, in_order, key, of_frames, row_by_row
 
@@ -173,7 +173,7 @@ def _kernels(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     by_stem = dict[str, NDArray[Any]]()
     for stem, array in arrays.items():
         if isinstance(array, GramFiles):
-            by_stem[stem] = unless_distances(array)
+            by_stem[stem] = checked(array)
             continue
         kernels = _arrays.kernels_in(array, None) if array.dtype.kind in "biuf" else None
         if kernels is not None:

@@ -271,7 +271,7 @@ def identifiers(frames: Mapping[str, pd.DataFrame]) -> dict[str, str]:
     """Return the column that tells the rows apart in each table, where all have one that says the same; else none."""
     (stem, first), *others = frames.items()
     for called in first.columns if others else ():
-        keys = first[called].map(key)
+        keys = first[called].map(key).astype(object)  # of texts in Parquet pandas makes categories
         by_table = {stem: called}
         for other, frame in others:
             matching = [each for each in frame.columns if _may_match(called, each, keys)]
@@ -281,7 +281,7 @@ def identifiers(frames: Mapping[str, pd.DataFrame]) -> dict[str, str]:
                 by_table[other] = shared
         if len(by_table) < len(frames):
             continue
-        ids = {each: frames[each][column].map(key) for each, column in by_table.items()}
+        ids = {each: frames[each][column].map(key).astype(object) for each, column in by_table.items()}
         if INDEX in by_table.values() and _counted_otherwise([*ids.values()]):
             continue
         again = {each: cells[cells.duplicated() | cells.eq("")] for each, cells in ids.items()}

@@ -53,7 +53,7 @@ def needs_simplex(problem: Problem, method: str) -> str:
     """Return "" or why `method`, which keeps the sum of the weights, cannot follow."""
     if problem.regularizer.on_simplex:
         return ""
-    return f"{method} moves weights on the simplex, so it cannot take the {problem.regularizer.label}."
+    return f"{method} needs weights that sum to one, on the simplex, so it cannot take the {problem.regularizer.label}."
 
 
 def next_tolerance(point: SvmPoint, gap: float) -> float:

@@ -9,6 +9,7 @@ import json
 import lzma
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -204,6 +205,18 @@ def test_structs_cells_and_sparse_arrays_of_matlab_are_looked_into() -> None:
     assert np.allclose(data.grams, KERNELS)
     assert data.classes == ("no", "yes")
     assert is_the_table(read(matlab(A=csr_matrix(X), y=Y), "file.mat"))
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
+def test_sparse_arrays_of_half_precision_are_read(kind: str, tmp_path: Path) -> None:
+    table = csr_matrix(np.maximum(X, 0.0)).asformat(kind)
+    places = (
+        {"row": table.row, "col": table.col} if kind == "coo" else {"indices": table.indices, "indptr": table.indptr}
+    )
+    half = table.data.astype(np.float16)
+    np.savez(tmp_path / "x.npz", data=half, shape=table.shape, format=kind.encode(), **places)
+    np.save(tmp_path / "y.npy", Y)
+    np.testing.assert_allclose(mv.read_dataset([tmp_path / "x.npz", tmp_path / "y.npy"]).X, table.toarray(), rtol=1e-3)
 
 
 def test_arrays_of_structs_and_objects_are_looked_into() -> None:

@@ -196,8 +196,9 @@ def test_matrix_market_is_a_kernel_or_samples(tmp_path: Path) -> None:
 
 @pytest.fixture
 def all_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every matrix in a file be too large for memory."""
-    monkeypatch.setattr("mklviz.datasets._grams.LARGE", 0)
+    """Let every matrix in a file be too large for memory, and be read some rows at a time."""
+    for name, value in (("LARGE", 0), ("ENTRIES", 3 * N)):
+        monkeypatch.setattr(f"mklviz.datasets._grams.{name}", value)
 
 
 @pytest.mark.parametrize("solver", ["level", "spg", "silp", "newton"])
@@ -244,16 +245,15 @@ def spoilt(places: tuple[int, int], value: float) -> np.ndarray[Any, Any]:
 @pytest.mark.usefixtures("all_large")
 @pytest.mark.parametrize(
     ("kernels", "reason"),
-    [(spoilt((30, 4), np.nan), "nan"), (spoilt((30, 4), 99.0), "not symmetric")],
+    [(spoilt((30, 4), np.nan), "holds nan between samples 30 and 4"), (spoilt((30, 4), 99.0), "not symmetric")],
 )
-def test_kernels_in_files_are_checked_where_a_bank_is_made_of_them(
+def test_kernels_in_files_are_checked_some_rows_at_a_time(
     kernels: np.ndarray[Any, Any], reason: str, tmp_path: Path
 ) -> None:
     np.save(tmp_path / "k.npy", kernels)
     np.save(tmp_path / "y.npy", Y)
-    data = read_dataset(tmp_path)
-    with pytest.raises(KernelError, match=f"The Gram matrix K2 .*{reason}"):
-        KernelBank.from_grams(data.grams, data.kernel_names)
+    with pytest.raises(DataError, match=rf"k\.npy.* {reason}"):
+        read_dataset(tmp_path)
 
 
 @pytest.mark.usefixtures("all_large")

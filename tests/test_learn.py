@@ -31,7 +31,7 @@ from sklearn.svm import SVC, LinearSVC
 
 import mklviz as mv
 from mklviz.contract import ACTIVE_WEIGHT
-from mklviz.errors import KernelError
+from mklviz.errors import KernelError, ProblemError
 from mklviz.learn import _banks
 
 WORDS = "gauss:0.5,2@all+each poly:1,2"
@@ -515,6 +515,15 @@ def test_an_unknown_name_is_a_key_error_too() -> None:
     with pytest.raises(KeyError) as refused:
         mv.make_solver("levels")
     assert isinstance(refused.value, ValueError)
+
+
+def test_a_solver_in_words_keeps_its_own_seed_and_may_have_spaces() -> None:
+    X, y = data()
+    made = [mv.MKLClassifier(WORDS, solver=words, random_state=5).fit(X, y) for words in ("pgd:seed=3", " pgd\n")]
+    assert [one.trace_.options["seed"] for one in made] == [3, 5]
+    with pytest.raises(ProblemError, match="names 2"):
+        mv.MKLClassifier(WORDS, solver="spg level").fit(X, y)
+    assert not hasattr(mv.MKLClassifierCV(), "C")  # which is chosen
 
 
 def test_seeds_are_numbers_or_generators_of_scikit_learn() -> None:

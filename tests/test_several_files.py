@@ -132,6 +132,16 @@ def test_a_target_that_stands_in_every_view_is_taken_once(tmp_path: Path) -> Non
     assert "The tables are joined row by row." in read_dataset(written(tmp_path, **both)).notes
 
 
+def test_identifiers_that_stand_there_twice_are_the_same_in_text_and_in_parquet(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    first, second = (view.assign(id=[f"p{i // 2}" for i in range(N)]) for view in views())
+    first.assign(**{"class": WORDS}).to_csv(tmp_path / "a.csv", index=False)
+    second.to_parquet(tmp_path / "b.parquet", index=False)
+    given = [tmp_path / "a.csv", tmp_path / "b.parquet"]
+    for paths in (given, given[::-1]):
+        assert "The tables are joined row by row." in read_dataset(paths).notes
+
+
 @pytest.mark.parametrize(
     ("name", "written_as"), [("ID", "{}"), ("id", "{}.0"), ("id", "{:04d}"), ("sample_id", "{}"), ("who", "p{}")]
 )

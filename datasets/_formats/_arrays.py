@@ -23,7 +23,7 @@ from .._cells import LABEL_NAMES
 from .._dataset import Array, DataError, Dataset
 from .._file_kind import check_size
 from .._frame import kernels_of
-from .._grams import FEWEST, GramFiles, symmetric, unless_distances
+from .._grams import FEWEST, GramFiles, checked, symmetric
 from .._labels import Labels, code_labels
 
 _Y = ("y", "labels", "label", "target", "targets", "gnd", "class", "classes", "group", "gt", "ytrain", "y_train", "ytr")
@@ -134,7 +134,7 @@ def _sorted_out(
             _refuse_if_meant(key, array, name)
             continue
         if isinstance(array, GramFiles) and n in (None, array.shape[1]):
-            kernels[key] = unless_distances(array)
+            kernels[key] = checked(array)
             continue
         numbers, square = np.asarray(array, dtype=np.float64), len({*array.shape, n or array.shape[0]}) == 1
         meant = key.lower() in ("grams", "gram", "kernels") or (square and _KERNEL.search(key.lower()))

@@ -118,9 +118,8 @@ def _inside(key: str, value: Any, name: str, depth: int = 0) -> Iterator[tuple[s
         if value.dtype.kind not in "biuf":
             raise DataError(f"{key} of {name} must hold real numbers, not {value.dtype}.")
         with reading(f"{name} holds a damaged sparse matrix"):
-            value = (
-                value.toarray() if value.format == "coo" else dense(value)
-            )  # of version 4, whose places were checked
+            # of version 4, whose places were checked, or compressed
+            value = value.toarray() if value.format == "coo" else dense(value)
     array = np.asarray(value)
     if depth > _DEEPEST:
         return

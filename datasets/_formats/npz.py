@@ -93,11 +93,11 @@ def _whole(arrays: dict[str, NDArray[Any]], name: str) -> NDArray[Any]:
         if arrays["data"].dtype.kind not in "biuf":
             raise DataError(f"{name} holds a sparse matrix of {arrays['data'].dtype}, not of real numbers.")
         check_shape(name, (rows, columns), LIMITS.gram_cells)
+        numbers = arrays["data"].astype(np.float64)
         if kind == b"coo":
-            places = arrays["row"], arrays["col"]
-            return np.asarray(sparse.coo_matrix((arrays["data"], places), (rows, columns)).toarray())
+            return np.asarray(sparse.coo_matrix((numbers, (arrays["row"], arrays["col"])), (rows, columns)).toarray())
         made = sparse.csr_matrix if kind == b"csr" else sparse.csc_matrix
-        return dense(made((arrays["data"], arrays["indices"], arrays["indptr"]), (rows, columns)))
+        return dense(made((numbers, arrays["indices"], arrays["indptr"]), (rows, columns)))
 
 
 def _single(data: bytes, name: str, gram_cells: int) -> NDArray[Any]:

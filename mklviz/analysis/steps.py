@@ -82,7 +82,7 @@ def level_interval(cuts: Array, level: float) -> tuple[float, float] | None:
 
 def level_polygon(cuts: Array, level: float) -> Array:
     """Return the corners, as shares (p, k), of the part of a segment or triangle where no cut (J, k) is higher."""
-    k = len(cuts[0])
+    k = np.shape(cuts)[1]
     polygon = list(np.eye(k))
     for cut in cuts:
         polygon = _clipped(polygon, np.asarray(cut) - level)

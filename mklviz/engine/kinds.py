@@ -275,10 +275,10 @@ def recommend(problem: Problem) -> str:
 
 
 def solver_for(problem: Problem, solver: str | Solver, seed: int, **options: Any) -> Solver:
-    """Return the solver asked for, the recommended one for "auto"; a ready one keeps its seed."""
-    if isinstance(solver, Solver):
-        return make_solver(solver, **options)
-    return make_solver(recommend(problem) if solver == "auto" else solver, **{"seed": seed, **options})
+    """Return the solver asked for, the recommended one for "auto"; ready ones, and words with a seed, keep theirs."""
+    asked = recommend(problem) if solver == "auto" else solver
+    made = make_solver(asked, **options)
+    return make_solver(asked, **{"seed": seed, **options}) if isinstance(asked, str) and not made.seed else made
 
 
 def rivals(problem: Problem, usual: Sequence[str]) -> tuple[tuple[str, ...], str]:

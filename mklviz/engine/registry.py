@@ -63,7 +63,7 @@ def make_solver(solver: str | Solver, **options: Any) -> Solver:
         return solver
     if not isinstance(solver, str):
         raise ProblemError(f"A solver is given by its name, such as 'level', or ready made, not as {solver!r:.80}.")
-    if {":", ","} & {*solver}:
+    if not solver or {*":, \t\n"} & {*solver}:
         chosen = words.read_solvers(solver)
         if len(chosen) != 1:
             raise ProblemError(f"One solver is asked for, but {solver!r:.80} names {len(chosen)}.")

@@ -80,7 +80,7 @@ def add(out: Array, scale: float, row: Array) -> None:
         out[t] += scale * row[t]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(cache=True, nogil=True, fastmath=FAST - {"nnan"})  # for callers who look for nan afterwards, too
 def dot(a: Array, b: Array) -> float:
     total = 0.0
     for t in range(a.shape[0]):

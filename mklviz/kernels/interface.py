@@ -31,7 +31,7 @@ class Cross(ABC):
     block = 2**20  # entries formed at a time, 8 MB; a few such blocks are alive together
 
     def __init__(self, part: Any, new: Array) -> None:
-        if not all(np.isfinite(one).all() for one in (new if isinstance(new, GramFiles) else [new])):
+        if not (isinstance(new, GramFiles) or np.isfinite(new).all()):  # files were looked at as they were read
             raise KernelError("New points must be finite in every entry: fill in or drop missing values.")
         self.part, self.new = part, new
         self._check()

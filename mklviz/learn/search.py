@@ -78,7 +78,7 @@ _FOUND = """C_ : float
 class _CrossValidated(MKLEstimator):
     """What the searches share."""
 
-    C: ClassVar[float]  # type: ignore[misc]  # no parameter: it is chosen
+    C: ClassVar[Any] = property()  # type: ignore[misc]  # no parameter: it is chosen
     Cs: Any = (0.1, 1.0, 10.0, 100.0)
     ps: Sequence[float] | None = None
     cv: Any = None

@@ -134,7 +134,7 @@ def shown(weights: Array) -> str:
 
 
 def _asked(kernel: ParametricKernel, name: str, left: Array, right: Array, weights: Array, *charges: Array) -> object:
-    """Return what a kernel answers; errors of any kind become sentences, but those of this library."""
+    """Return what a kernel answers; errors of any kind become sentences, but for this library's and memory's."""
     what = (
         f"The {name} of the {kernel.label}, asked for {len(left)} x {len(right)} points of {left.shape[1]} features and"
         f" {len(weights)} parameters,"
@@ -149,7 +149,7 @@ def _asked(kernel: ParametricKernel, name: str, left: Array, right: Array, weigh
 def _in_a_sentence(what: str, advice: str = "") -> Iterator[None]:
     try:
         yield
-    except MklvizError:
+    except (MklvizError, MemoryError):
         raise
     except Exception as error:
         raise KernelError(f"{what} raised {type(error).__name__}: {error}{advice}") from error

@@ -17,6 +17,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from mklviz.context import PARTS
 from mklviz.contract import Array
 from mklviz.errors import MklvizError
 from mklviz.quoting import message_of
@@ -59,8 +60,9 @@ def write_frame(folder: Path, trace: Trace, first: int, last: int) -> tuple[int,
     step = trace[first]
     length = min(last, first + max(1, MOST_BYTES // (step.weights.nbytes + 2 * step.dual.nbytes + 1)))
     iterates = trace[first:length]
-    seconds = trace.seconds[first:length]
-    split = {part: spent[first:length] for part, spent in trace.split.items()}
+    seconds = np.array([trace.seconds_at(index) for index in range(first, length)])
+    spent = [trace.split_at(index) for index in range(first, length)]
+    split = {part: np.array([each[part] for each in spent]) for part in PARTS} if all(spent) else {}
     in_full = len(trace.kernel_names) <= FEW
     header = {
         **dict.fromkeys(("solver", "label", "problem", "reason", "recipe"), ""),

@@ -13,7 +13,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -85,7 +85,8 @@ def _opened(path: Path) -> sqlite3.Connection:
 def remove_index(path: Path) -> None:
     """Remove a damaged index with its journals; it holds nothing that the folders of runs do not state."""
     for ending in ("", "-journal", "-wal", "-shm"):
-        path.with_name(path.name + ending).unlink(missing_ok=True)
+        with suppress(OSError):  # where another process reads it, as on Windows
+            path.with_name(path.name + ending).unlink(missing_ok=True)
 
 
 def copied_index(path: Path) -> sqlite3.Connection:

@@ -212,7 +212,7 @@ def _show_whole(plot: figure, chart: Chart) -> None:
 def unpainted(plot: figure, ends: Table) -> models.GlyphRenderer:
     """Add points x and y that nobody sees, to which the ranges of a figure reach."""
     points = models.Scatter(x="x", y="y", size=0, line_color=None, fill_color=None)
-    return plot.add_glyph(models.ColumnDataSource(dict(ends)), points)
+    return plot.add_glyph(models.ColumnDataSource({name: [*values] for name, values in ends.items()}), points)
 
 
 def glyph_of(mark: Mark) -> models.Glyph:

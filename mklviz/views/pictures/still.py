@@ -68,6 +68,9 @@ def _known(plot: figure) -> bool:
         isinstance(each, (models.FactorRange, models.Range1d)) for each in (plot.x_range, plot.y_range)
     ):
         return False
+    for low, high in map(_span, (plot.x_range, plot.y_range)):
+        if not low < high:  # turned round, or empty
+            return False
     if any(isinstance(part, models.ColorBar) for part in (*plot.left, *plot.above, *plot.below)):
         return False
     for glyph in map(_glyph, plot.renderers):

@@ -262,6 +262,8 @@ class StopPanel(Section):
         self.body = Group(Heading(object=self.title), *(field.box for field in self.fields.values()))
         self.count(*self.fields.values(), name="revision")
         self.suit(convex=True)
+        for name in ("iterate_gap", "weight_change"):
+            self.fields[name].box.visible = False
 
     def load(self, recipe: Recipe) -> None:
         for name, field in self.fields.items():

@@ -174,7 +174,7 @@ def _seconds(left: Sequence[Member], store: Store) -> float:
 def _parts(recipe: str) -> tuple[str, str]:
     """Return the data and the kernels of a recipe in JSON, in texts that can be compared."""
     parts = json.loads(recipe)
-    return json.dumps(parts.get("data")), json.dumps(parts.get("kernels"))
+    return json.dumps(parts.get("data"), sort_keys=True), json.dumps(parts.get("kernels"), sort_keys=True)
 
 
 def _mean(values: list[float]) -> float:
