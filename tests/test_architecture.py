@@ -424,7 +424,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/analysis": (2072, 11),
     "mklviz/bench": (1147, 7),
     "mklviz/check": (1165, 6),
-    "mklviz/cli": (2744, 13),
+    "mklviz/cli": (2748, 13),
     "mklviz/context": (587, 4),
     "mklviz/engine": (3925, 15),
     "mklviz/inner": (3980, 17),

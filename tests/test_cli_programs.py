@@ -356,7 +356,7 @@ class AtOnce(Outputs):
 
 def test_files_are_written_while_a_race_runs(tmp_path: Path) -> None:
     table, runs = tmp_path / "steps.csv", tmp_path / "runs.zip"
-    kept, race = AtOnce(table, runs), begun()
+    kept, race = AtOnce(csv=table, save=runs), begun()
     kept.keep_up(race)
     assert rows(table) == 6
     for run in race.runs.values():

@@ -228,9 +228,13 @@ def tell_what_is_repeated(run: StoredRun, race: Race) -> None:
 
 
 def run_to_the_end(
-    race: Race, recipe: Recipe, prepared: Prepared, recorded: RecordedRace, arguments: argparse.Namespace,
+    race: Race,
+    recipe: Recipe,
+    prepared: Prepared,
+    recorded: RecordedRace,
+    arguments: argparse.Namespace,
     outputs: Outputs,
-) -> int:  # fmt: skip
+) -> int:
     """Run a race, print its results, where it is kept and what has gone wrong, write its files; return the exit code.
 
     The race may go on from a run that was stored.
