@@ -120,7 +120,7 @@ class InnerSvm:
         value, bias, violation = state.summary(S)
         if not math.isfinite(value + violation):
             S[state.B] = 0.0
-            refuse_not_finite(np.nan)
+            refuse_not_finite(value + violation)
         return SvmResult(value, bias, violation, self._pairs, self._newtons)
 
     def _converge(self, K: Array, tol: float) -> None:
