@@ -176,10 +176,10 @@ def read_parquet(data: bytes, name: str, options: TableOptions, progress: Progre
     if find_spec("pyarrow") is None:
         raise DataError("This is a Parquet file. Save it as CSV, or install mklviz[parquet].")
     import pandas as pd
-    from pyarrow import parquet, types
+    from pyarrow import BufferReader, parquet, types
 
     with reading(_DAMAGED_PARQUET.format(name)):
-        file = parquet.ParquetFile(io.BytesIO(data))
+        file = parquet.ParquetFile(BufferReader(data))
         check_size(name, file.metadata.num_rows, file.metadata.num_columns)
         nested = [field.name for field in file.schema_arrow if types.is_nested(field.type)]
         names = [field.name for field in file.schema_arrow if field.name not in nested]
@@ -187,8 +187,11 @@ def read_parquet(data: bytes, name: str, options: TableOptions, progress: Progre
             raise DataError(f"{name} has columns of the same name; give each its own name.")
         texts = _once_each(data, file, names, name)
     with reading(_DAMAGED_PARQUET.format(name)):
-        table = parquet.read_table(io.BytesIO(data), columns=names, read_dictionary=texts)
-        frame: pd.DataFrame = table.to_pandas(ignore_metadata=True)
+        # in this thread alone: other threads of pyarrow 26 now and then end the process after a file that is refused
+        table = parquet.read_table(
+            BufferReader(data), columns=names, read_dictionary=texts, use_threads=False, pre_buffer=False
+        )
+        frame: pd.DataFrame = table.to_pandas(ignore_metadata=True, use_threads=False)
     progress(1.0)
     for _, cells in frame.select_dtypes(["category"]).items():
         longest = max((len(value) for value in cells.cat.categories if isinstance(value, str | bytes)), default=0)
