@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 from mklviz.context import interruptible
 from mklviz.datasets import load_dataset
 from mklviz.errors import Interrupted
-from mklviz.inner import svm_state, svm_steps
+from mklviz.inner import svm_newton, svm_state, svm_steps
 from mklviz.inner.svm import OVERHEAD, InnerSvm
 from mklviz.kernels import KernelBank, Polynomial
 
@@ -211,7 +211,7 @@ def test_a_bent_step_is_the_projection_onto_the_box_and_the_hyperplane(seed):
     S[svm_state.B] = 0.8 * rng.uniform(S[svm_state.LO], S[svm_state.HI])
     low, high = S[svm_state.LO] - S[svm_state.B], S[svm_state.HI] - S[svm_state.B]
     p = rng.normal(seed - 2.0, 1.0, 12)  # mostly down, mostly up, and about as much of either
-    moved = svm_steps._bent(S, np.arange(12), p)
+    moved = svm_newton._bent(S, np.arange(12), p)
     nu = brentq(lambda shift: np.clip(p - shift, low, high).sum(), p.min() - 4.0, p.max() + 4.0, xtol=1e-14)
     np.testing.assert_allclose(moved, np.clip(p - nu, low, high), atol=1e-10)
     assert abs(moved.sum()) <= 1e-12
@@ -235,7 +235,7 @@ def compiled_files():
 
 def test_compiled_functions_are_found_where_they_are():
     found = {file.relative_to(ROOT).as_posix() for file in compiled_files()}
-    assert {"solvers/_level_steps.py", "mklviz/inner/svm_steps.py", "mklviz/kernels/storage/factored.py"} <= found
+    assert {"solvers/_level_steps.py", "mklviz/inner/svm_newton.py", "mklviz/kernels/storage/factored.py"} <= found
 
 
 def imported_names(tree):

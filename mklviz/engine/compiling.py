@@ -31,7 +31,8 @@ from mklviz.errors import Interrupted, MklvizError
 from mklviz.inner import svm_state
 from mklviz.inner.matrix_game import MatrixGame
 from mklviz.inner.svm import InnerSvm
-from mklviz.inner.svm_steps import newton_step, pair_steps
+from mklviz.inner.svm_newton import newton_step
+from mklviz.inner.svm_steps import pair_steps
 from mklviz.kernels import Gaussian, KernelBank, LearnedPolynomial, NystromBank, ParametricBank, ProductBank, paper_bank
 from mklviz.kernels.interface import Access
 from mklviz.problem import (

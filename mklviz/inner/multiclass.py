@@ -25,8 +25,9 @@ from mklviz.compiled import njit
 from mklviz.context import checkpoint
 from mklviz.inner.interface import Inner, refuse_not_finite
 from mklviz.inner.svm import MOST_STEPS, REFRESHES, BoxInner
+from mklviz.inner.svm_newton import RIDGE
 from mklviz.inner.svm_state import EPS, FAST, FLAT, MASK, SNAP, TINY, add
-from mklviz.inner.svm_steps import LARGEST_SYSTEM, PATIENCE, RIDGE, SETTLED, VISIBLE
+from mklviz.inner.svm_steps import LARGEST_SYSTEM, PATIENCE, SETTLED, VISIBLE
 from mklviz.problem import Hinge, MulticlassHinge, OneAgainstAllHinge
 from mklviz.problem.losses import labels_of
 from mklviz.typing import Array, Indices, Integers
