@@ -10,7 +10,6 @@ import math
 import numpy as np
 
 from mklviz.compiled import njit
-from mklviz.inner.svm_state import dot
 from mklviz.typing import Array, Flags, Integers
 
 FEASIBLE, EMPTY = 0, 1  # outcomes
@@ -60,9 +59,18 @@ def simplex_point(z: Array, p: Array, work: Array) -> None:
 
 
 @njit(cache=True, nogil=True, fastmath=_FLAGS)
+def _dot(x: Array, y: Array) -> float:
+    total = 0.0
+    for k in range(x.shape[0]):
+        total += x[k] * y[k]
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath=_FLAGS)
 def _combine(cuts: Array, level: float, units: Array, weights: Array, out: Array) -> None:
     """out = G'weights with the rows G_j = units_j (c_j - level), skipping zeros."""
-    out[:] = 0.0
+    for k in range(out.shape[0]):
+        out[k] = 0.0
     for j in range(cuts.shape[0]):
         if weights[j] != 0.0:
             w = weights[j] * units[j]
@@ -83,11 +91,22 @@ def _support(p: Array) -> Integers:
     return support[:count]
 
 
+@njit(cache=True, nogil=True)
+def _range(v: Array) -> tuple[float, float]:
+    """Least and largest entry."""
+    least = most = v[0]
+    for k in range(v.shape[0]):
+        least, most = min(least, v[k]), max(most, v[k])
+    return least, most
+
+
 @njit(cache=True, nogil=True, fastmath=_FLAGS)
 def _slopes(cuts: Array, level: float, units: Array, p: Array, r: Array) -> None:
     """r = G p, reading only the kernels with weight."""
     support = _support(p)
-    weights = p[support]
+    weights = np.empty(support.shape[0])
+    for i in range(support.shape[0]):
+        weights[i] = p[support[i]]
     for j in range(cuts.shape[0]):
         row = cuts[j]
         total = 0.0
@@ -217,16 +236,17 @@ def _search(z: Array, q: Array, p: Array, work: Array) -> float:
     """
     m = z.shape[0]
     point = np.empty(m)
-    low, t = 0.0, min(1.0, 1.0 / max(q.max() - q.min(), 1e-300))
+    least, most = _range(q)
+    low, t = 0.0, min(1.0, 1.0 / max(most - least, 1e-300))
     high = -1.0  # none known yet
-    first = dot(q, p)
+    first = _dot(q, p)
     if not first > 0.0:
         return 0.0
     for _ in range(100):
         for k in range(m):
             point[k] = z[k] - t * q[k]
         simplex_point(point, p, work)
-        value = dot(q, p)
+        value = _dot(q, p)
         if value >= 0.0:
             low = t
             if t == 1.0:
@@ -281,7 +301,7 @@ def _model(cuts: Array, level: float, units: Array, p: Array, working: Integers)
         for k in range(size):
             centred[a, k] -= mean
         for b in range(a + 1):
-            M[a, b] = dot(centred[a], centred[b])
+            M[a, b] = _dot(centred[a], centred[b])
             M[b, a] = M[a, b]
     return M
 
@@ -304,8 +324,8 @@ def _direction(
     """D = the bounded Newton step on the cuts that hold, are violated or nearly so; zero elsewhere."""
     J, q = r.shape[0], 0
     working, slope, held = np.empty(J, np.int64), np.empty(J), np.empty(J)
-    D[:] = 0.0
     for j in range(J):
+        D[j] = 0.0
         if mu[j] > 0.0 or r[j] > -1e-3 * violation:
             working[q], slope[q], held[q] = j, r[j], mu[j]
             q += 1
@@ -346,7 +366,8 @@ def newton(
     J, m = cuts.shape
     u, q, z, work = np.empty(m), np.empty(m), np.empty(m), np.empty(m)
     r, D = np.empty(J), np.empty(J)
-    p[:] = d0  # a guess of its support
+    for k in range(m):
+        p[k] = d0[k]  # a guess of its support
     for step in range(max_steps + 1):
         _combine(cuts, level, units, mu, u)
         for k in range(m):
@@ -354,16 +375,17 @@ def newton(
         simplex_point(z, p, work)
         _slopes(cuts, level, units, p, r)
         violation = _violation(r, mu)
-        lowest = u.min()
+        lowest, largest = _range(u)
         if _proves_empty(mu, lowest):
             return EMPTY, step, violation, lowest
-        if violation <= max(1e-13, 1e-15 * (u.max() - lowest)) or step == max_steps:
+        if violation <= max(1e-13, 1e-15 * (largest - lowest)) or step == max_steps:
             break
         _direction(cuts, level, units, p, r, mu, violation, D)
         _combine(cuts, level, units, D, q)
-        least = q.min()
+        least, _ = _range(q)
         if _proves_empty(D, least):  # the ray itself proves it long before mu has grown along it
-            mu[:] = D
+            for j in range(J):
+                mu[j] = D[j]
             return EMPTY, step + 1, violation, least
         t = _search(z, q, p, work)
         if t == 0.0:  # rounding hides whatever is left to gain

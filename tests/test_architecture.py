@@ -458,7 +458,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/start": (559, 5),
     "mklviz/views/sweeps": (554, 3),
     "mklviz/views/tabs": (2384, 12),
-    "solvers": (6141, 29),
+    "solvers": (6163, 29),
     "tests": (50117, 205),
 }
 
