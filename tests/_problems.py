@@ -1,18 +1,23 @@
 """Small problems that several test files share, each made once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
+import pytest
 from _waits import PATIENCE
 
 from mklviz.check.problems import FORMULATIONS, blobs, formulate, random_grams, small_bank
+from mklviz.context import interruptible
 from mklviz.contract import Iterate, Solver
 from mklviz.datasets import load_dataset
+from mklviz.errors import Interrupted
 from mklviz.kernels import Gaussian, KernelBank, Polynomial
 from mklviz.problem import Hinge, L1Penalty, Loss, Problem, Regularizer, Simplex
 from mklviz.recipe.words import read_loss, read_regularizer
+from mklviz.record import Trace
 from mklviz.typing import Array
 
 __all__ = ["FORMULATIONS", "Array", "blobs", "formulate", "random_grams", "small_bank"]  # of others
@@ -53,6 +58,29 @@ def ran(run: R) -> R:
     begun.start()
     assert begun.wait(PATIENCE)
     return run
+
+
+def recorded(*iterates: Iterate, **about: Any) -> Trace:
+    """Return a trace of these steps, one a second."""
+    trace = Trace(**about)
+    for second, iterate in enumerate(iterates):
+        trace.append(iterate, float(second))
+    return trace
+
+
+@contextmanager
+def left_at(question: int) -> Iterator[None]:
+    """Expect what is computed to ask whether it is still wanted, and to be left the `question`-th time, for good."""
+    asked: list[int] = []
+
+    def stop() -> None:
+        asked.append(1)
+        if len(asked) >= question:
+            raise Interrupted("no longer wanted")
+
+    with interruptible(stop), pytest.raises(Interrupted):
+        yield
+    assert len(asked) == question
 
 
 def real_subset(name: str, n: int, columns: int, seed: int = 0) -> tuple[Array, Array]:

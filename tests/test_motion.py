@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from _problems import problem, ran
+from _problems import problem, ran, recorded
 from _ticks import tick
 
 import mklviz as mv
@@ -38,10 +38,7 @@ from mklviz.views.race.results import moved_words, weights_pills
 
 
 def along(path: np.ndarray) -> Trace:
-    trace = Trace()
-    for t, weights in enumerate(path):
-        trace.append(Iterate(np.array(weights, dtype=float), np.zeros(2), 2.0, 1.0, 0.1, t + 1), float(t))
-    return trace
+    return recorded(*(Iterate(np.array(d, dtype=float), np.zeros(2), 2.0, 1.0, 0.1, t + 1) for t, d in enumerate(path)))
 
 
 def by_definition(path: np.ndarray) -> dict[str, float]:
@@ -198,22 +195,19 @@ def test_the_verdict_is_what_a_person_sees_in_the_picture(name: str) -> None:
 
 
 def of(*objectives: float) -> Trace:
-    trace = Trace("made", "Made")
-    for t, objective in enumerate(objectives):
-        weights, dual = np.ones(1), np.zeros(1)
-        trace.append(Iterate(weights, dual, objective, math.nan, 1.0, 2 * t), 0.5 * t)
-    return trace
+    weights, dual = np.ones(1), np.zeros(1)
+    return recorded(*(Iterate(weights, dual, value, math.nan, 1.0, 2 * t) for t, value in enumerate(objectives)))
 
 
 def test_the_way_leads_from_the_first_objective_to_the_least_of_all() -> None:
     trace = of(1000.0, 2000.0, 95.0, 500.0, 9.0, 0.0)
     best = Reference(objective=0.0)
-    assert milestones(trace, best) == (Milestone(2, 4, 1.0), Milestone(4, 8, 2.0), Milestone(5, 10, 2.5))
+    assert milestones(trace, best) == (Milestone(2, 4, 2.0), Milestone(4, 8, 4.0), Milestone(5, 10, 5.0))
     assert str(Milestone(1, 1, 0.5)) == "1 step · 1 SVM solve · 0.50 s"
 
 
 def test_who_has_not_come_so_far_has_no_milestone() -> None:
-    assert milestones(of(1000.0, 50.0), Reference(objective=0.0)) == (Milestone(1, 2, 0.5), None, None)
+    assert milestones(of(1000.0, 50.0), Reference(objective=0.0)) == (Milestone(1, 2, 1.0), None, None)
     assert milestones(Trace(), Reference(objective=0.0)) == (None, None, None)
     assert milestones(of(3.0), Reference()) == (None, None, None)
 
@@ -246,9 +240,7 @@ def test_they_stand_below_the_results_of_a_race_that_has_ended() -> None:
 # Rules replayed: they stop where they stopped live, and what is returned is told in numbers
 
 
-RULES: tuple[Callable[[float], Measured], ...] = (
-    *(Gap, IterateGap, ModelGap, WeightChange, ObjectiveChange, KKT, ProjectedGradient),
-)
+RULES = (Gap, IterateGap, ModelGap, WeightChange, ObjectiveChange, KKT, ProjectedGradient)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -260,13 +252,6 @@ class Told(Facts):
 
 def iterate(first: float, objective: float, bound: float, **facts: float) -> Iterate:
     return Iterate(np.array([first, 1.0 - first]), np.zeros(4), objective, bound, 0.1, 1, Told(**facts))
-
-
-def recorded(*steps: Iterate) -> Trace:
-    trace = Trace("told", "Told")
-    for second, step in enumerate(steps):
-        trace.append(step, float(second))
-    return trace
 
 
 ZIGZAG = recorded(

@@ -1,5 +1,7 @@
 """The regularizers of every formulation: conjugates, gradients, projections, block forms, weights in closed form."""
 
+from collections.abc import Callable
+
 import _problems
 import numpy as np
 import pytest
@@ -233,15 +235,15 @@ RNG = np.random.default_rng(1)
 
 
 @pytest.mark.parametrize(
-    "outside", [np.array([0.5, 0.6]), np.array([1.5, -0.5]), np.array([np.nan, 1.0]), np.array([0.2, 0.2])]
+    ("regularizer", "outside"),
+    [
+        *((mv.Simplex(), outside) for outside in ([0.5, 0.6], [1.5, -0.5], [np.nan, 1.0], [0.2, 0.2])),
+        *((mv.L1Penalty(1.0), outside) for outside in ([0.5, -0.1], [0.5, np.nan])),
+    ],
+    ids=repr,
 )
-def test_the_simplex_is_worth_infinity_outside(outside: np.ndarray) -> None:
-    assert mv.Simplex().value(outside) == np.inf
-
-
-def test_the_penalty_is_worth_infinity_where_a_weight_is_negative() -> None:
-    assert mv.L1Penalty(1.0).value(np.array([0.5, -0.1])) == np.inf
-    assert mv.L1Penalty(1.0).value(np.array([0.5, np.nan])) == np.inf
+def test_weights_outside_the_domain_are_worth_infinity(regularizer: Regularizer, outside: list[float]) -> None:
+    assert regularizer.value(np.array(outside)) == np.inf
 
 
 @pytest.mark.parametrize("sigma", [0.01, 1.0, 500.0])
@@ -311,36 +313,6 @@ class Price(HalfSquares):
         return 0.0 if slopes.max() <= 2.0 * (1 + 1e-12) else np.inf
 
 
-class WrongGradient(HalfSquares):
-    def gradient(self, weights: np.ndarray) -> np.ndarray:
-        return 2.0 * weights
-
-
-class WrongConjugate(HalfSquares):
-    def conjugate(self, slopes: np.ndarray) -> float:
-        return 1.01 * super().conjugate(slopes)
-
-
-class ConjugateOfALargerDomain(HalfSquares):
-    def project(self, weights: np.ndarray) -> np.ndarray:
-        return mv.Simplex().project(weights)
-
-
-class NotANearestPoint(HalfSquares):
-    def project(self, weights: np.ndarray) -> np.ndarray:
-        return np.maximum(weights, 0.0) / max(np.maximum(weights, 0.0).sum(), 1e-9)
-
-
-class InfiniteInside(HalfSquares):
-    def value(self, weights: np.ndarray) -> float:
-        return super().value(weights) if weights.max() < 1.0 else np.inf
-
-
-class GradientOfAnotherSize(HalfSquares):
-    def gradient(self, weights: np.ndarray) -> np.ndarray:
-        return weights[:-1]
-
-
 class Concave(HalfSquares):
     def value(self, weights: np.ndarray) -> float:
         return float(np.sqrt(weights).sum())
@@ -358,15 +330,24 @@ def test_a_regularizer_that_fits_together_is_accepted(made: mv.CustomRegularizer
     assert made.check(m) is None
 
 
+WRONG: list[tuple[str, Callable[..., object], str]] = [  # a method of the half squares, what is wrong in its place
+    ("gradient", lambda made, d: 2.0 * d, r"differences give the slope .*, the gradient "),
+    ("conjugate", lambda made, u: 1.01 * HalfSquares.conjugate(made, u), r"should be d'u = .*, but it is "),
+    ("project", lambda made, d: mv.Simplex().project(d), "too large for its domain"),
+    (
+        "project",
+        lambda made, d: np.maximum(d, 0.0) / max(np.maximum(d, 0.0).sum(), 1e-9),
+        "not return the nearest point",
+    ),
+    ("value", lambda made, d: 0.5 * float(d @ d) if d.max() < 1.0 else np.inf, "at which the value is finite"),
+    ("gradient", lambda made, d: d[:-1], "The gradient of the half squares at"),
+]
+
+
 @pytest.mark.parametrize(
     ("kind", "says"),
     [
-        (WrongGradient, r"differences give the slope .*, the gradient "),
-        (WrongConjugate, r"should be d'u = .*, but it is "),
-        (ConjugateOfALargerDomain, "too large for its domain"),
-        (NotANearestPoint, "does not return the nearest point"),
-        (InfiniteInside, "at which the value is finite"),
-        (GradientOfAnotherSize, "The gradient of the half squares at"),
+        *((type("Wrong", (HalfSquares,), {method: instead}), says) for method, instead, says in WRONG),
         (Concave, "is too small, or it is not convex"),
     ],
 )

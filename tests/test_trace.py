@@ -5,16 +5,17 @@ import math
 import pickle
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from _problems import formulate, problem
+from _problems import formulate, problem, recorded
+from _samples import saved
 
 from mklviz.contract import End, Facts, Iterate
-from mklviz.engine import KKT, Gap, MaxIter, WeightChange, solve
+from mklviz.engine import KKT, Gap, MaxIter, StopRule, WeightChange, solve
 from mklviz.errors import MklvizError, SolverError
 from mklviz.record import Trace
-from mklviz.record.run_facts import Verdict
 
 SCALARS = ["objective", "lower_bound", "gap", "iterate_gap", "step", "svm_solves", "seconds", "active"]
 COLUMNS = ["weights", "dual", *SCALARS]
@@ -36,10 +37,7 @@ def iterate(
 
 
 def along(path: list[list[float]] | np.ndarray) -> Trace:
-    trace = Trace()
-    for seconds, weights in enumerate(path):
-        trace.append(iterate(weights), float(seconds))
-    return trace
+    return recorded(*map(iterate, path))
 
 
 @pytest.fixture(scope="module")
@@ -71,9 +69,7 @@ def test_a_trace_tells_what_was_solved_by_whom(solved: Trace) -> None:
 
 
 def test_facts_are_columns_with_nan_where_a_step_has_none() -> None:
-    trace = Trace()
-    trace.append(iterate([1.0], cuts=2.0, said="yes"), 0.0)
-    trace.append(iterate([1.0]), 0.0)
+    trace = recorded(iterate([1.0], cuts=2.0, said="yes"), iterate([1.0]))
     np.testing.assert_array_equal(trace.fact("cuts"), [2.0, np.nan])
     np.testing.assert_array_equal(trace.fact("said"), [np.nan, np.nan])
     np.testing.assert_array_equal(trace.fact("unheard of"), [np.nan, np.nan])
@@ -146,9 +142,8 @@ def test_nan_infinity_and_words_survive_a_file(tmp_path: Path) -> None:
 
 
 def test_the_end_of_a_method_survives_a_file_as_files_have_always_said_it(tmp_path: Path) -> None:
-    trace = Trace()
-    trace.append(iterate([1.0], cuts=2.0), 0.0)
-    trace.append(replace(iterate([1.0], cuts=3.0), end=End("Nothing is left to gain.")), 0.0)
+    ended = replace(iterate([1.0], cuts=3.0), end=End("Nothing is left to gain."))
+    trace = recorded(iterate([1.0], cuts=2.0), ended)
     trace.save(tmp_path / "t")
     loaded = Trace.load(tmp_path / "t")
     assert [step.end for step in loaded] == [None, End("Nothing is left to gain.")]
@@ -162,29 +157,31 @@ def test_facts_in_a_mapping_are_refused_in_a_sentence() -> None:
         Iterate(np.ones(2), np.ones(2), 1.0, 1.0, 1.0, 1, {"cuts": 2})  # type: ignore[arg-type]
 
 
-def test_a_trace_says_by_which_versions_and_from_which_seed_it_came(solved: Trace, tmp_path: Path) -> None:
+def test_a_trace_carries_its_seed_its_recipe_and_the_versions_it_came_by_into_files(
+    solved: Trace, tmp_path: Path
+) -> None:
     assert set(solved.versions) == {"mklviz", "python", "numpy", "scipy", "numba"}
     assert solved.versions["numpy"] == np.__version__
-    assert (solved.seed, solved.recipe) == (0, "")
-    solved.save(tmp_path / "t")
-    assert Trace.load(tmp_path / "t").versions == solved.versions
-
-
-def test_a_trace_carries_its_recipe_into_files(tmp_path: Path) -> None:
     trace = Trace("spg", "SPG", recipe='{"data": "iris"}', versions={"mklviz": "0.0.1"})
-    trace.save(tmp_path / "t")
-    loaded = Trace.load(tmp_path / "t")
-    assert (loaded.recipe, loaded.versions) == ('{"data": "iris"}', {"mklviz": "0.0.1"})
-    assert loaded.seed is None
+    for kept, seed in ((solved, 0), (trace, None)):
+        kept.save(tmp_path / "t")
+        loaded = Trace.load(tmp_path / "t")
+        assert (loaded.recipe, loaded.versions, loaded.seed) == (kept.recipe, kept.versions, seed)
+    assert (solved.recipe, trace.recipe) == ("", '{"data": "iris"}')
+
+
+def changed(trace: Trace, path: Path, drop: tuple[str, ...] = (), **header: Any) -> Path:
+    """Save a trace with another header."""
+    trace.save(path)
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    kept = {name: value for name, value in json.loads(arrays["header"].tobytes()).items() if name not in drop}
+    path.write_bytes(saved(**arrays | {"header": np.array(json.dumps(kept | header))}))
+    return path
 
 
 def test_files_from_before_have_no_recipe_and_no_versions(solved: Trace, tmp_path: Path) -> None:
-    solved.save(tmp_path / "t")
-    with np.load(tmp_path / "t") as archive:
-        columns = {name: archive[name] for name in archive if name != "header"}
-        header = json.loads(archive["header"].tobytes())
-    _archive(tmp_path / "old", {name: header[name] for name in header if name not in ("recipe", "versions")}, **columns)
-    loaded = Trace.load(tmp_path / "old")
+    loaded = Trace.load(changed(solved, tmp_path / "old", ("recipe", "versions")))
     assert (loaded.recipe, loaded.versions, loaded.seed) == ("", {}, 0)
     np.testing.assert_array_equal(loaded.weights, solved.weights)
 
@@ -196,46 +193,25 @@ class Bomb:
         return pytest.fail, ("the pickle was run",)
 
 
-def _archive(path: Path, header: object, **columns: np.ndarray) -> None:
-    with path.open("wb") as file:
-        np.savez(file, header=np.array(json.dumps(header)), **columns)
-
-
-def _write_garbage(path: Path, kind: str) -> None:
-    scalars = {name: np.zeros(1) for name in ("objective", "lower_bound", "step", "svm_solves", "seconds")}
-    arrays = {"weights": np.zeros((1, 2)), "dual": np.zeros((1, 2))}
-    header = {"format": 1, "solver": "", "label": "", "options": {}, "kernel_names": [], "problem": ""}
-    rest = {"status": "limit", "reason": "", "facts": [{}]}
-    match kind:
-        case "empty":
-            path.write_bytes(b"")
-        case "text":
-            path.write_text("iteration,objective\n0,1\n")
-        case "a pickle":
-            path.write_bytes(pickle.dumps(Bomb()))
-        case "a pickled array":
-            with path.open("wb") as file:
-                np.savez(file, header=np.array([Bomb()], dtype=object))
-        case "another archive":
-            np.savez(path.open("wb"), x=np.zeros(3))
-        case "another version":
-            _archive(path, {**header, **rest, "format": 99}, **scalars, **arrays)
-
-
-GARBAGE = ["empty", "text", "a pickle", "a pickled array", "another archive"]
+GARBAGE = {
+    "nothing": b"",
+    "text": b"iteration,objective\n0,1\n",
+    "a pickle": pickle.dumps(Bomb()),
+    "a pickled array": saved(header=np.array([Bomb()], dtype=object)),
+    "another archive": saved(x=np.zeros(3)),
+}
 
 
 @pytest.mark.parametrize("kind", GARBAGE)
 def test_a_file_that_is_no_trace_is_refused(kind: str, tmp_path: Path) -> None:
-    _write_garbage(tmp_path / "run", kind)
+    (tmp_path / "run").write_bytes(GARBAGE[kind])
     with pytest.raises(MklvizError, match="is not a run saved by mklviz"):
         Trace.load(tmp_path / "run")
 
 
-def test_files_of_other_versions_and_missing_files_are_told_apart(tmp_path: Path) -> None:
-    _write_garbage(tmp_path / "run", "another version")
+def test_files_of_other_versions_and_missing_files_are_told_apart(solved: Trace, tmp_path: Path) -> None:
     with pytest.raises(MklvizError, match="another version of mklviz"):
-        Trace.load(tmp_path / "run")
+        Trace.load(changed(solved, tmp_path / "run", format=99))
     with pytest.raises(MklvizError, match="There is no file"):
         Trace.load(tmp_path / "nowhere")
     with pytest.raises(MklvizError):
@@ -245,29 +221,33 @@ def test_files_of_other_versions_and_missing_files_are_told_apart(tmp_path: Path
 # stop rules
 
 
-def judged(trace: Trace, rule: object) -> str | None:
-    found = rule.check(trace)  # type: ignore[attr-defined]
-    if found is None:
-        return None
-    assert isinstance(found, Verdict)
-    assert found.reason.endswith(".")
-    return found.status
+NARROW = iterate([1.0], objective=100.0, bound=98.0)
+JUDGED: dict[str, tuple[StopRule, Trace, str]] = {
+    "a gap above": (Gap(0.01), recorded(NARROW), ""),
+    "the gap": (Gap(0.02), recorded(NARROW), "converged"),
+    "no bound": (Gap(0.5), recorded(iterate([1.0], bound=np.nan)), ""),
+    "a start, which is no step": (MaxIter(1), along([[1.0]]), ""),
+    "a step": (MaxIter(1), along([[1.0], [1.0]]), "limit"),
+    "no change yet": (WeightChange(0.1), along([[0.5, 0.5]]), ""),
+    "a change": (WeightChange(0.1), along([[0.5, 0.5], [0.7, 0.3]]), ""),
+    "a small change": (WeightChange(0.1), along([[0.5, 0.5], [0.7, 0.3], [0.75, 0.25]]), "rule"),
+    "no residual": (KKT(0.05), along([[1.0]]), ""),
+    "a residual": (KKT(0.05), recorded(iterate([1.0], kkt_residual=0.2)), ""),
+    "a small residual": (KKT(0.2), recorded(iterate([1.0], kkt_residual=0.2)), "rule"),
+}
 
 
-def test_gap_stops_at_the_gap_and_never_without_a_bound() -> None:
-    trace = Trace()
-    trace.append(iterate([1.0], objective=100.0, bound=98.0), 0.0)
-    assert judged(trace, Gap(0.01)) is None
-    assert judged(trace, Gap(0.02)) == "converged"
-    trace = Trace()
-    trace.append(iterate([1.0], bound=np.nan), 0.0)
-    assert judged(trace, Gap(0.5)) is None
+@pytest.mark.parametrize("name", JUDGED)
+def test_a_rule_judges_what_it_measures(name: str) -> None:
+    rule, trace, status = JUDGED[name]
+    found = rule.check(trace)
+    assert (found.status if found else "") == status
+    assert found is None or found.reason.endswith(".")
 
 
 def test_the_gap_of_a_run_has_its_best_bounds_and_never_rises() -> None:
-    trace = Trace()
-    for objective, bound in [(100.0, 50.0), (90.0, 20.0), (200.0, 80.0), (np.inf, np.nan), (89.0, 70.0)]:
-        trace.append(iterate([1.0], objective=objective, bound=bound), 0.0)
+    bounds = [(100.0, 50.0), (90.0, 20.0), (200.0, 80.0), (np.inf, np.nan), (89.0, 70.0)]
+    trace = recorded(*(iterate([1.0], objective, bound) for objective, bound in bounds))
     np.testing.assert_allclose(trace.gap, [0.5, 40 / 90, 10 / 90, 10 / 90, 9 / 89], rtol=1e-15)
     assert [trace.gap_at(t) for t in range(5)] == list(trace.gap)
     assert trace.iterate_gap[2] == 0.6
@@ -279,55 +259,25 @@ def test_the_gap_of_a_run_has_its_best_bounds_and_never_rises() -> None:
 def test_the_zero_function_is_no_solution_once_it_is_left() -> None:
     nothing, something = iterate([1.0], objective=1.0, bound=0.0), iterate([1.0], objective=5.0, bound=-3.0)
     something = replace(something, dual=something.dual + 1.0)
-    trace = Trace()
-    for each in (nothing, nothing, something, replace(something, objective=4.0), replace(something, objective=4.5)):
-        trace.append(each, 0.0)
+    later = [replace(something, objective=objective) for objective in (4.0, 4.5)]
+    trace = recorded(nothing, nothing, something, *later)
     assert [trace.best_index_at(t) for t in range(5)] == [0, 0, 2, 3, 3]
     np.testing.assert_array_equal(trace.gap, np.ones(5))  # nothing is proved
 
 
 def test_a_gap_once_certified_stays_where_the_objective_shrinks_faster_than_the_bound_rises() -> None:
-    trace = Trace()
-    trace.append(iterate([1.0], objective=1.0, bound=-1.0), 0.0)
-    trace.append(iterate([1.0], objective=0.1, bound=-0.5), 0.0)  # relative to 0.1 that would be 6
+    trace = recorded(iterate([1.0], 1.0, -1.0), iterate([1.0], 0.1, -0.5))  # relative to 0.1 that would be 6
     np.testing.assert_array_equal(trace.gap, [2.0, 2.0])
 
 
 def test_the_gap_of_an_iterate_is_that_of_its_own_dual_variables() -> None:
     found = replace(iterate([1.0], objective=2.0, bound=1.9), dual_bound=1.0, certificate=np.ones(4))
     assert found.gap == 0.5
-    trace = Trace()
-    trace.append(found, 0.0)
-    assert trace.gap[0] == pytest.approx(0.05)
+    assert recorded(found).gap[0] == pytest.approx(0.05)
 
 
-def test_max_iter_does_not_count_the_start() -> None:
-    trace = along([[1.0]])
-    assert judged(trace, MaxIter(1)) is None
-    trace.append(iterate([1.0]), 0.0)
-    assert judged(trace, MaxIter(1)) == "limit"
+def test_limits_count_steps_and_a_further_rule_may_stop_a_solve() -> None:
     assert len(solve(problem("blobs, C = 100"), "spg", gap=None, max_iter=7)) == 8
-
-
-def test_weight_change_compares_two_steps() -> None:
-    trace = along([[0.5, 0.5]])
-    assert judged(trace, WeightChange(0.1)) is None
-    trace.append(iterate([0.7, 0.3]), 0.0)
-    assert judged(trace, WeightChange(0.1)) is None
-    trace.append(iterate([0.75, 0.25]), 0.0)
-    assert judged(trace, WeightChange(0.1)) == "rule"
-
-
-def test_kkt_reads_the_residual() -> None:
-    trace = Trace()
-    trace.append(iterate([1.0]), 0.0)
-    assert judged(trace, KKT(0.05)) is None
-    trace.append(iterate([1.0], kkt_residual=0.2), 0.0)
-    assert judged(trace, KKT(0.05)) is None
-    assert judged(trace, KKT(0.2)) == "rule"
-
-
-def test_a_further_rule_may_stop_a_solve() -> None:
     trace = solve(problem("blobs, C = 100"), "spg", gap=1e-12, stop=[WeightChange(0.5)])
     assert trace.status == "rule"
     assert trace.reason == "No kernel weight moved by more than 0.5, which proves nothing."

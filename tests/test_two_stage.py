@@ -1,18 +1,18 @@
 """ALIGNF and EasyMKL: their own programs against the optimality conditions, and an end that says what they do."""
 
 from functools import cache
-from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from _problems import dense, problem
+from test_trace import changed
 
 from mklviz.contract import Array
 from mklviz.engine import make_solver, solve
 from mklviz.inner.oracle import dense_kernels
 from mklviz.problem import Hinge, Problem, Simplex
-from mklviz.record.archive import Arrays, read_header, write_archive
 from mklviz.record.summary import result_at
 from mklviz.record.trace import Trace
 from mklviz.solvers._two_stage import TwoStage, TwoStageFacts
@@ -126,16 +126,11 @@ def test_the_solution_is_what_the_method_chose_however_low_the_objective_of_its_
     assert trace.best_start.weights[-1] == 1.0
 
 
-def test_files_say_that_the_last_iterate_is_the_solution_and_those_from_before_are_known_by_their_solver() -> None:
-    def read(**changed: Any) -> Trace:
-        file = BytesIO()
-        worse_than_its_start().save(file)
-        arrays = Arrays(file)
-        header = {name: value for name, value in read_header(arrays).items() if name != "descends"} | changed
-        columns = {name: arrays[name] for name in arrays.sizes() if name not in ("header", "weights")}
-        other = BytesIO()
-        write_archive(other, header, columns, "weights", arrays["weights"])
-        return Trace.load(other)
+def test_files_say_that_the_last_iterate_is_the_solution_and_those_from_before_are_known_by_their_solver(
+    tmp_path: Path,
+) -> None:
+    def read(**header: Any) -> Trace:
+        return Trace.load(changed(worse_than_its_start(), tmp_path / "t", ("descends",), **header))
 
     assert read(descends=False).best_index == 1
     assert read(descends=True).best_index == 0

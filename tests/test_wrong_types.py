@@ -30,6 +30,8 @@ NO_COUNTS = [*NO_NUMBERS, 2.5, 0, float("-inf"), 10**400]
 NO_SWITCH = ["yes", 1, None, []]
 
 
+NO_WIDTHS: list[Any] = [2.0, "12", None, 1j, [], {}, ["1"], [1.0, None], [True], [2j], [0.0], [1.0, -1.0], [1e200]]
+NO_WIDTHS += [[1e-200], [float("nan")], [float("inf")]]
 NOWHERE: list[Any] = [3, 3.5, None, "foo", "", "random:0", "random:x", [], [0.5], [True, "x"], np.array(3), {0.5}]
 MASKED = np.ma.masked_greater(X, float(np.sort(X[:, 0])[-2]))
 
@@ -68,17 +70,18 @@ OPTIONAL = {"GroupSquaredPlusL1.p"}
 
 def test_parameters_of_losses_and_regularizers() -> None:
     check_refusals(*((name, call, NO_NUMBERS if name in OPTIONAL else NEITHER) for name, call in PARAMETERS))
-    check_refusals(
-        *((kind.__name__, lambda given, kind=kind: kind(bias=given), NO_SWITCH) for kind in (mv.Hinge, mv.Squared))
-    )
+    kinds = mv.Hinge, mv.Squared
+    check_refusals(*((kind.__name__, lambda given, kind=kind: kind(bias=given), NO_SWITCH) for kind in kinds))
 
 
 KERNELS: list[Refusal] = [
-    ("widths", lambda given: Gaussian(widths=given), [2.0, "12", None, 1j, [], {}, ["1"], [1.0, None], [True], [2j]]),
-    ("widths", lambda given: Laplacian(widths=given), ["12", 1.0, [np.nan]]),
+    *[
+        (f"widths of {kind.__name__}", lambda given, kind=kind: kind(widths=given), NO_WIDTHS)
+        for kind in (Gaussian, Laplacian)
+    ],
     ("degrees", lambda given: Polynomial(degrees=given), ["12", 2, [2.5], [None], [0]]),
     ("offset", lambda given: Polynomial(offset=given), NEITHER),
-    ("on", lambda given: KernelBank.build(X, [Gaussian(on=given)]), ["some", 3.5, None, [7], [0.5], [True, "x"], []]),
+    ("on", lambda given: KernelBank.build(X, [Gaussian(on=given)]), [*NOWHERE, "random:", [7], [-1], [0, 0], ["x9"]]),
     *[
         (f"on of {kind.__name__}", lambda given, kind=kind: kind(on=given), NOWHERE)
         for kind in (Gaussian, Laplacian, Linear, Polynomial)
@@ -110,11 +113,6 @@ KERNELS: list[Refusal] = [
 ]
 
 
-@pytest.mark.parametrize("refusal", KERNELS, ids=lambda refusal: refusal[0])
-def test_data_kernels_and_banks(refusal: Refusal) -> None:
-    check_refusals(refusal)
-
-
 POSED: list[Refusal] = [
     ("bank", lambda given: mv.Problem(given, Y), [None, X, "bank", [np.eye(12)]]),
     ("y", lambda given: mv.Problem(BANK, given), [None, "y", 3, Y + 1j, Y[:5], ["a"] * 12, Y * np.nan]),
@@ -140,11 +138,6 @@ POSED: list[Refusal] = [
         )
     ],
 ]
-
-
-@pytest.mark.parametrize("refusal", POSED, ids=lambda refusal: refusal[0])
-def test_problems_weights_and_dual_variables(refusal: Refusal) -> None:
-    check_refusals(refusal)
 
 
 RUNS: list[Refusal] = [
@@ -189,11 +182,6 @@ RUNS: list[Refusal] = [
 ODD = mv.Problem(ProductBank.build(X), Y, mv.Hinge(10.0), mv.L1Penalty(1.0))
 
 
-@pytest.mark.parametrize("refusal", RUNS, ids=lambda refusal: refusal[0])
-def test_solves_races_paths_and_stop_rules(refusal: Refusal) -> None:
-    check_refusals(refusal)
-
-
 OPTIONS: list[Refusal] = [
     *(
         (f"{name}.{key}", lambda given, name=name, key=key: make_solver(name, **{key: given}), things)
@@ -205,21 +193,25 @@ OPTIONS: list[Refusal] = [
 ]
 
 
-@pytest.mark.parametrize("refusal", OPTIONS, ids=lambda refusal: refusal[0])
-def test_options_of_solvers(refusal: Refusal) -> None:
+@pytest.mark.parametrize("refusal", [*KERNELS, *POSED, *RUNS, *OPTIONS], ids=lambda refusal: refusal[0])
+def test_whatever_is_given_to_kernels_problems_runs_and_solvers(refusal: Refusal) -> None:
     check_refusals(refusal)
 
 
-@pytest.mark.parametrize("weights", [[0.7, 0.7], [1.5, -0.5], [0.0, 0.0]], ids=str)
-def test_weights_outside_the_regularizers_set_have_an_infinite_objective_and_gap(weights: list[float]) -> None:
-    assert PROBLEM.objective(weights, NOTHING) == PROBLEM.gap(weights, NOTHING) == np.inf
-
-
 @pytest.mark.parametrize(
-    "regularizer", [mv.L1Penalty(1.0), mv.ElasticNet(1.0, 1.0), mv.GroupSquaredPlusL1(1.0, 0.1)], ids=repr
+    ("regularizer", "weights"),
+    [
+        *((mv.Simplex(), weights) for weights in ([0.7, 0.7], [1.5, -0.5], [0.0, 0.0])),
+        *((kind(1.0, 1.0), [0.5, -0.1]) for kind in (mv.ElasticNet, mv.GroupSquaredPlusL1)),
+        (mv.L1Penalty(1.0), [0.5, -0.1]),
+    ],
+    ids=str,
 )
-def test_negative_weights_have_an_infinite_objective(regularizer: Any) -> None:
-    assert mv.Problem(BANK, Y, mv.Hinge(10.0), regularizer).objective([0.5, -0.1], NOTHING) == np.inf
+def test_weights_outside_the_regularizers_set_have_an_infinite_objective_and_gap(
+    regularizer: Any, weights: list[float]
+) -> None:
+    posed = mv.Problem(BANK, Y, mv.Hinge(10.0), regularizer)
+    assert posed.objective(weights, NOTHING) == posed.gap(weights, NOTHING) == np.inf
 
 
 def test_nothing_is_predicted_with_weights_below_zero() -> None:
