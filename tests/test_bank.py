@@ -1,33 +1,25 @@
 """A kernel bank answers as the dense matrices would, however it keeps them, and refuses what it cannot hold."""
 
-import threading
 import tracemalloc
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from _problems import blobs, check_against, dense, random_grams
+from _problems import check_against, dense, random_grams
 from _shown import html_of
 
 from mklviz.context import interruptible
-from mklviz.engine import solve
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels import Gaussian, KernelBank, KernelFamily, Laplacian, Linear, NystromBank, Polynomial, paper_bank
 from mklviz.kernels.evaluation import grams as _grams
 from mklviz.kernels.storage import packed as _packed
 from mklviz.kernels.storage.factored import Distinct, low_rank
-from mklviz.problem import Hinge, Problem
 from mklviz.typing import Array
 
 RNG = np.random.default_rng(3)
-
-
-def _with_constant(X: np.ndarray) -> np.ndarray:
-    X = X.copy()
-    X[:, 1] = 2.0
-    return X
 
 
 TABLES = {
@@ -38,7 +30,7 @@ TABLES = {
     "one feature": RNG.normal(size=(12, 1)),
     "more samples than the rank cap": RNG.normal(size=(420, 2)),
     "few values per feature": RNG.integers(0, 4, size=(40, 3)).astype(float) + 1.0,
-    "a constant feature": _with_constant(RNG.normal(size=(20, 3))),
+    "a constant feature": np.insert(RNG.normal(size=(20, 2)), 1, 2.0, axis=1),
     "every point twice": np.repeat(RNG.normal(size=(12, 3)), 2, axis=0),
     "one point ten times": np.repeat(RNG.normal(size=(1, 3)), 10, axis=0),
 }
@@ -97,8 +89,7 @@ def test_forms_of_many_vectors_are_the_sum_of_those_of_each(table: str, precisio
 
 def test_both_back_ends_are_used_and_named() -> None:
     bank = KernelBank.build(TABLES["more samples than the rank cap"], ALL_FAMILIES)
-    assert "factored" in bank.backend
-    assert "packed" in bank.backend
+    assert {"factored", "packed"} <= set(bank.backend.replace(",", "").split())
     assert bank.backend in repr(bank)
     few = KernelBank.build(TABLES["few values per feature"], [Gaussian(on="each"), Laplacian(on="each")])
     assert few.backend == f"{len(few)} factored"  # four values: rank four, whatever the kernel
@@ -109,17 +100,12 @@ def test_threads_may_share_a_bank() -> None:
     bank = KernelBank.build(RNG.normal(size=(300, 6)), [Gaussian(on="all"), Laplacian(on="all")])
     weights = RNG.dirichlet(np.ones(len(bank)), size=4)
     expected = [bank.combine(row) for row in weights]
-    wrong: list[int] = []
 
-    def ask(k: int) -> None:
-        wrong.extend(k for _ in range(60) if not np.array_equal(bank.combine(weights[k]), expected[k]))
+    def ask(k: int) -> bool:
+        return all(np.array_equal(bank.combine(weights[k]), expected[k]) for _ in range(60))
 
-    threads = [threading.Thread(target=ask, args=(k,)) for k in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(ask, range(4))) == [True] * 4
 
 
 def test_points_are_copied_and_cannot_be_written() -> None:
@@ -180,12 +166,15 @@ def test_a_bank_that_turns_out_larger_than_estimated_is_refused_too() -> None:
         KernelBank.build(X, narrow, max_bytes=size)
 
 
-def test_progress_counts_up_to_one_and_may_cancel() -> None:
+def test_progress_counts_up_to_one_and_may_cancel(tmp_path: Path) -> None:
     seen: list[float] = []
     bank = KernelBank.build(RNG.normal(size=(10, 3)), [Gaussian(on="all+each"), Linear()], progress=seen.append)
     assert len(seen) == len(bank)
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
+    seen.clear()
+    KernelBank.from_files(saved(tmp_path, random_grams(4, 6)), progress=seen.append)
+    assert seen == [0.25, 0.5, 0.75, 1.0]
 
     def cancel(fraction: float) -> None:
         if fraction > 0.5:
@@ -193,9 +182,6 @@ def test_progress_counts_up_to_one_and_may_cancel() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         KernelBank.build(RNG.normal(size=(10, 3)), [Gaussian(on="all+each")], progress=cancel)
-
-
-ZERO_COLUMN = np.column_stack([np.zeros(6), np.arange(6.0)])
 
 
 @pytest.mark.parametrize("normalize", ["trace", "mean-diagonal"])
@@ -222,18 +208,23 @@ def test_weights_of_samples_scale_kernels_as_repeated_samples_do(normalize: str,
 
 
 @pytest.mark.parametrize(
-    ("X", "normalize", "says"),
-    [
-        (ZERO_COLUMN, "trace", "linear on x1 is zero on every sample and cannot have unit trace"),
-        (ZERO_COLUMN, "diagonal", "linear on x1 is zero on sample 0 and cannot have unit diagonal"),
-    ],
+    ("normalize", "says"),
+    [("trace", "zero on every sample .* unit trace"), ("diagonal", "zero on sample 0 .* unit")],
 )
-def test_zero_kernels_cannot_be_normalized(X: np.ndarray, normalize: str, says: str) -> None:
-    with pytest.raises(KernelError, match=says):
+def test_zero_kernels_cannot_be_normalized(normalize: str, says: str) -> None:
+    X = np.column_stack([np.zeros(6), np.arange(6.0)])
+    with pytest.raises(KernelError, match=f"linear on x1 is {says}"):
         KernelBank.build(X, [Linear(on="each")], normalize=normalize)
 
 
 # Gram matrices
+
+
+def changed(n: int, place: object, value: object) -> Array:
+    """A multiple of the identity with entries that are wrong."""
+    K = 3.0 * np.eye(n)
+    K[place] = value  # type: ignore[index]
+    return K
 
 
 @pytest.mark.parametrize("normalize", ["trace", "diagonal"])
@@ -246,12 +237,6 @@ def test_gram_matrices_can_be_normalized(normalize: str) -> None:
         np.testing.assert_allclose(found, gram / np.outer(root, root), rtol=1e-13)
 
 
-def _asymmetric() -> np.ndarray:
-    K = np.eye(4)
-    K[1, 2], K[3, 0] = 0.5, 0.1
-    return K
-
-
 @pytest.mark.parametrize(
     ("grams", "names", "says"),
     [
@@ -261,7 +246,7 @@ def _asymmetric() -> np.ndarray:
         ([np.ones((3, 4))], None, "must have shape"),
         (np.eye(3), None, r"kernel 1 must have shape \(3, 3\), but has \(3,\)"),
         ([1.0, 2.0], None, "must have shape"),
-        ([_asymmetric()], None, r"not symmetric: entry \(1, 2\) is 0.5, but \(2, 1\) is 0"),
+        ([changed(4, ([1, 3], [2, 0]), [0.5, 0.1])], None, r"not symmetric: entry \(1, 2\) is 0.5, but \(2, 1\) is 0"),
         ([np.eye(2), np.diag([1.0, -0.5])], ["a", "b"], "matrix b is not positive semidefinite.*-0.5"),
         ([np.full((2, 2), np.nan)], None, r"holds nan at \(0, 0\)"),
         ([np.eye(2)], ["a", "b"], "1 Gram matrices need as many names, but 2"),
@@ -469,37 +454,13 @@ def test_a_bank_on_disk_never_stands_in_memory(tmp_path: Path) -> None:
     np.testing.assert_allclose(applied, kernel @ v, atol=1e-12 * np.abs(kernel).max() * np.abs(v).sum())
 
 
-def test_a_problem_is_solved_from_disk_as_from_memory(tmp_path: Path) -> None:
-    X, y = blobs(40, noise=0.1)
-    grams = dense(KernelBank.build(X, [Gaussian(on="all+each")]))
-    np.save(tmp_path / "grams.npy", grams)
-    runs = [
-        solve(Problem(bank, y, Hinge(10.0)), "level", gap=1e-8)
-        for bank in (KernelBank.from_grams(grams), KernelBank.from_files(tmp_path, max_bytes=0))
-    ]
-    assert [run.status for run in runs] == ["converged"] * 2
-    assert runs[0].best.objective == pytest.approx(runs[1].best.objective, rel=1e-8)
-
-
-def test_progress_of_checking_files_is_told_and_may_cancel(tmp_path: Path) -> None:
-    seen: list[float] = []
-    KernelBank.from_files(saved(tmp_path, random_grams(4, 6)), progress=seen.append)
-    assert seen == [0.25, 0.5, 0.75, 1.0]
-
-
-def _changed(i: int, j: int, value: float) -> np.ndarray:
-    K = 3.0 * np.eye(50)
-    K[i, j] = value
-    return K
-
-
 @pytest.mark.parametrize(
     ("matrix", "says"),
     [
-        (_changed(40, 3, 1e-3), r"part 1 is not symmetric: entry \(3, 40\) is 0, but \(40, 3\) is 0.001"),
-        (_changed(3, 40, np.inf), r"part 1 holds inf at \(3, 40\)"),
-        (_changed(7, 7, np.nan), r"part 1 holds nan at \(7, 7\)"),
-        (_changed(7, 7, -0.5), "part 1 is not positive semidefinite: its smallest eigenvalue is -0.5"),
+        (changed(50, (40, 3), 1e-3), r"part 1 is not symmetric: entry \(3, 40\) is 0, but \(40, 3\) is 0.001"),
+        (changed(50, (3, 40), np.inf), r"part 1 holds inf at \(3, 40\)"),
+        (changed(50, (7, 7), np.nan), r"part 1 holds nan at \(7, 7\)"),
+        (changed(50, (7, 7), -0.5), "part 1 is not positive semidefinite: its smallest eigenvalue is -0.5"),
         (np.full((50, 50), 1e308), "entries too large to be added up, in row 0"),
         (np.eye(49), r"part 1 must have shape \(50, 50\), but has \(49, 49\)"),
         (np.eye(50, dtype=np.int64), "part 1 holds int64 and is too large to be converted in memory"),

@@ -75,15 +75,12 @@ def test_the_simplex_problem_of_the_linear_penalty_has_C_times_the_sum_of_the_we
     assert simplex.weights.sum() == pytest.approx(1.0, rel=1e-14)
 
 
-def test_formulations_of_no_single_norm_have_no_equivalents() -> None:
+def test_formulations_of_no_single_norm_have_no_equivalents_and_a_solution_without_weights_calibrates_nothing() -> None:
     dual, weights = np.zeros(16), np.full(4, 0.25)
     for regularizer in (mv.ElasticNet(), mv.Entropy(), mv.GroupSquaredPlusL1(1.0, 0.1)):
         assert mv.equivalents(tiny_problem(LOSSES[0], regularizer), weights, dual) == ()
-
-
-def test_a_solution_without_weights_calibrates_nothing() -> None:
     with pytest.raises(ProblemError, match="No kernel has weight"):
-        mv.equivalents(tiny_problem(LOSSES[0], mv.L1Penalty(1.0)), np.zeros(4), np.zeros(16))
+        mv.equivalents(tiny_problem(LOSSES[0], mv.L1Penalty(1.0)), np.zeros(4), dual)
 
 
 @pytest.mark.parametrize("mu", [0.2, 0.5, 0.9])
@@ -115,26 +112,27 @@ def test_a_step_of_enmkl_is_that_of_an_elastic_net_with_the_price_of_the_present
     np.testing.assert_allclose(ElasticNet(mu * total, 1.0 - mu).weights_from_norms(norms), published, rtol=1e-12)
 
 
-def ended(regularizer: Regularizer, solvers: tuple[str, ...] = ("spg",)) -> Race:
+def ended(regularizer: Regularizer, loss: Loss | None = None, solver: str = "spg") -> Race:
     """A race that has ended near the optimum."""
     posed = named_problem("noisy blobs, C = 10")
-    return ran(Race(Problem(posed.bank, posed.y, posed.loss, regularizer), list(solvers), (Gap(1e-8), MaxIter(500))))
+    rules = (Gap(1e-8), MaxIter(500))
+    return ran(Race(Problem(posed.bank, posed.y, loss or posed.loss, regularizer), [solver], rules))
 
 
 def look_until(card: EquivalenceCard, found: Callable[[], bool]) -> None:
     wait_for(found, meanwhile=card.update)
 
 
-def shown(regularizer: Regularizer) -> EquivalenceCard:
+def shown(race: Race) -> EquivalenceCard:
     card = EquivalenceCard()
-    card.begin(ended(regularizer))
+    card.begin(race)
     look_until(card, lambda: not card.mapping.working)
     return card
 
 
 @pytest.mark.parametrize("regularizer", [Simplex(), L1Penalty(0.5), BlockL1(1.0), LpBall(1.5)], ids=repr)
 def test_the_solution_is_as_good_for_the_problems_listed_as_for_its_own(regularizer: Regularizer) -> None:
-    card = shown(regularizer)
+    card = shown(ended(regularizer))
     assert card.root.visible
     assert len(card.mapped) >= 3
     # weights and dual variables are right to about the square root of the gap, and so is the C they are mapped with
@@ -144,7 +142,7 @@ def test_the_solution_is_as_good_for_the_problems_listed_as_for_its_own(regulari
 
 
 def test_solving_them_afresh_gives_the_objectives_that_were_carried_over() -> None:
-    card = shown(Simplex())
+    card = shown(ended(Simplex()))
     card.check.param.trigger("clicks")
     assert card.stop.visible
     assert not card.check.visible
@@ -158,7 +156,7 @@ def test_solving_them_afresh_gives_the_objectives_that_were_carried_over() -> No
 
 
 def test_where_there_is_no_other_formulation_it_says_why() -> None:
-    card = shown(ElasticNet(0.5, 0.5))
+    card = shown(ended(ElasticNet(0.5, 0.5)))
     assert card.root.visible
     assert "not a function of one norm" in card.words.object
     assert not card.check.visible
@@ -166,11 +164,8 @@ def test_where_there_is_no_other_formulation_it_says_why() -> None:
 
 
 def test_a_solution_without_any_weight_says_so() -> None:
-    posed = named_problem("noisy blobs, C = 10")
-    race = ran(Race(Problem(posed.bank, posed.y, Hinge(1e-6), L1Penalty(10.0)), ["spicymkl"], (Gap(1e-9), MaxIter(50))))
+    race = ended(L1Penalty(10.0), Hinge(1e-6), "spicymkl")
     assert not race.traces["spicymkl"].final.weights.any()
-    card = EquivalenceCard()
-    card.begin(race)
-    look_until(card, lambda: not card.mapping.working)
+    card = shown(race)
     assert "No kernel has weight" in card.words.object
     assert not card.check.visible

@@ -6,15 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from _problems import blobs, ran
+from _problems import blobs, dense, left_at, ran
 from _shown import html_of
 from _ticks import tick
 
 import mklviz as mv
 from mklviz.cli.commands import main
-from mklviz.context import interruptible
 from mklviz.engine import available_solvers, solve
-from mklviz.errors import BankTooLarge, Interrupted, KernelError, ProblemError
+from mklviz.errors import BankTooLarge, KernelError, ProblemError
 from mklviz.kernels import Gaussian, KernelBank, KernelFamily, Laplacian, Linear, Nystrom, NystromBank, Polynomial
 from mklviz.problem import Hinge, LpBall, LpPenalty, Problem
 from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice
@@ -36,10 +35,6 @@ WEIGHTS[3:6] = 0.0
 
 def bank(landmarks: int, **options: object) -> NystromBank:
     return NystromBank.build(X, FAMILIES, landmarks, **options)  # type: ignore[arg-type]
-
-
-def one(m: int, k: int) -> np.ndarray:
-    return np.eye(m)[k]
 
 
 @pytest.mark.parametrize("choice", ["kmeans++", "leverage"])
@@ -67,13 +62,12 @@ def test_with_every_point_a_landmark_the_kernels_are_exact(choice: str, normaliz
 @pytest.mark.parametrize("choice", ["kmeans++", "leverage"])
 def test_no_approximate_kernel_is_larger_than_the_exact_one_and_its_errors_are_told(choice: str) -> None:
     exact, few = KernelBank.build(X, FAMILIES), bank(6, choice=choice)
-    for k in range(len(few)):
-        rest = exact.combine(one(len(few), k)) - few.combine(one(len(few), k))
+    for k, (K, near) in enumerate(zip(dense(exact), dense(few), strict=True)):
+        rest = K - near
         assert np.linalg.eigvalsh(rest)[0] > -1e-10  # of unit trace
         assert few.trace_errors[k] == pytest.approx(np.trace(rest), abs=1e-9)
         # there are fewer points than are sampled, so that the sample is everything
-        size = np.linalg.norm(exact.combine(one(len(few), k)))
-        assert few.frobenius_errors[k] == pytest.approx(np.linalg.norm(rest) / size, abs=1e-9)
+        assert few.frobenius_errors[k] == pytest.approx(np.linalg.norm(rest) / np.linalg.norm(K), abs=1e-9)
     worst, mean = few.error(WEIGHTS)
     assert worst == few.trace_errors[WEIGHTS > 0.0].max()
     assert mean == pytest.approx(1.0 - np.trace(few.combine(WEIGHTS)) / np.trace(exact.combine(WEIGHTS)))
@@ -119,14 +113,11 @@ def test_landmarks_are_shared_and_kernels_of_low_rank_get_few_columns() -> None:
     assert few.trace_errors[-1] < 1e-12
 
 
-def test_points_that_repeat_are_one_landmark() -> None:
+def test_points_that_repeat_are_one_landmark_and_another_seed_makes_another_bank() -> None:
     twice = np.repeat(X[:5], 4, axis=0)
     same = NystromBank.build(twice, [Gaussian(widths=(1.0,))], landmarks=20)
     assert len(same.maps.subsets[0].landmarks) == 5
     assert same.trace_errors[0] < 1e-12
-
-
-def test_the_same_seed_gives_the_same_bank_and_another_seed_another() -> None:
     first, again, other = (bank(8, seed=seed).factors(WEIGHTS)[0] for seed in (0, 0, 1))
     np.testing.assert_array_equal(first, again)
     assert first.shape != other.shape or not np.array_equal(first, other)
@@ -163,14 +154,10 @@ def test_building_tells_how_far_it_is_and_stops_when_asked() -> None:
     bank(10, progress=told.append)
     assert told == sorted(told)
     assert told[-1] == 1.0
-
-    def unwanted() -> None:
-        raise Interrupted("Nobody waits for it.")
-
-    with pytest.raises(Interrupted), interruptible(unwanted):
+    with left_at(1):
         bank(10)
     ready = bank(10)
-    with pytest.raises(Interrupted), interruptible(unwanted):
+    with left_at(1):
         ready.quad(np.ones(N))
 
 
@@ -199,16 +186,17 @@ SMALL = Recipe(
 RUN = ["run", "--data", "two_moons", "--kernels", "gauss:0.5,1@all", "--C", "10", "--solvers", "spg"]
 
 
-def test_an_recipe_builds_the_approximate_bank_it_asks_for() -> None:
+def test_a_recipe_builds_the_approximate_bank_it_asks_for() -> None:
     prepared = SMALL.prepare()
     bank = prepared.problem.bank
     assert isinstance(bank, NystromBank)
     assert bank.approximation == Nystrom(10)
-    race = ran(SMALL.race(prepared))
-    trace = race.runs["closed-form"].trace
+    trace = ran(SMALL.race(prepared)).runs["closed-form"].trace
     assert trace.gap[-1] <= 1e-2
     assert 0.0 < trace.best.facts.approximation_error < 1.0
     assert prepared.score(trace.best) > 0.75  # two moons, ten landmarks
+    keys = [SMALL.changed(approximation=one).bank_key for one in (None, Nystrom(10), Nystrom(11))]
+    assert len(set(keys)) == 3  # banks of either kind are kept apart
 
 
 def test_only_sums_of_kernels_on_points_are_approximated() -> None:
@@ -258,11 +246,6 @@ def test_the_controls_say_how_large_an_approximate_bank_would_be_and_when_it_is_
     assert sidebar.blocked == ""
 
 
-def test_exact_and_approximate_banks_are_kept_apart() -> None:
-    keys = [SMALL.changed(approximation=one).bank_key for one in (None, Nystrom(10), Nystrom(11))]
-    assert len(set(keys)) == 3
-
-
 def test_the_page_says_beside_the_gap_what_is_approximate() -> None:
     view, words = RaceView(), "approximated by 10 landmarks"
     race = SMALL.race(SMALL.prepare())
@@ -295,10 +278,7 @@ def test_solvers_are_asked_about_the_kernels_as_they_will_be_kept() -> None:
     assert sidebar.solvers.chips["spicymkl"].disabled
     assert "kernel matrix" in sidebar.solvers.chips["spicymkl"].description
     assert not sidebar.solvers.chips["level"].disabled
-
-
-def test_solvers_are_asked_about_kernels_row_by_row_where_samples_are_many() -> None:
-    sidebar = Sidebar("letter-sum")
+    sidebar = Sidebar("letter-sum")  # of so many samples that kernels come row by row
     assert sidebar.kernels.access(sidebar.data.shape) == "rows"
     assert sidebar.solvers.chips["spicymkl"].disabled
     assert sidebar.blocked == ""
