@@ -13,7 +13,7 @@ from functools import cache
 import pytest
 from _conic import ACCURACY, optimum
 from _formulations import conic_value
-from _problems import FORMULATIONS, MAKERS, Array, blobs, dense, formulate, problem, small_bank
+from _problems import FORMULATIONS, MAKERS, Array, blobs, dense, formulate, problem, recorded, small_bank
 
 from mklviz.check.plugin import ends_without_nan, turns_with_the_kernels
 from mklviz.check.problems import hard_inputs
@@ -99,10 +99,8 @@ def walk(solver: str, name: str) -> tuple[Iterate, ...]:
 
 def in_a_file(found: Sequence[Iterate]) -> Trace:
     """Return these steps as they come back from a file."""
-    trace, file = Trace(), io.BytesIO()
-    for iterate in found:
-        trace.append(iterate, 0.0)
-    trace.save(file)
+    file = io.BytesIO()
+    recorded(*found).save(file)
     file.seek(0)
     return Trace.load(file)
 
@@ -154,8 +152,10 @@ def test_option_values_out_of_bounds_and_unknown_options_are_refused(name: str) 
 
 
 def test_unknown_solvers_are_refused_with_a_hint() -> None:
-    with pytest.raises(UnknownName, match=r"no solver called 'levle'\. Did you mean level\?"):
+    with pytest.raises(UnknownName, match=r"no solver called 'levle'\. Did you mean level\?") as refused:
         make_solver("levle")
+    assert isinstance(refused.value, KeyError)
+    assert isinstance(refused.value, ValueError)
     with pytest.raises(MklvizError, match="ready solver"):
         make_solver(make_solver("level"), seed=1)
 

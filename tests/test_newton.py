@@ -26,11 +26,7 @@ def paper_problem(name: str) -> Problem:
     return Problem(paper_bank(train.X), train.y, Hinge(100.0))
 
 
-def svm_value(posed: Problem, weights: Array) -> float:
-    return SvmOracle(posed, 1e-12).solve(weights).value
-
-
-def _model(posed: Problem, oracle: SvmOracle, point: SvmPoint, gap: float = 0.0, fixed_sum: bool = True) -> NewtonPoint:
+def _model(posed: Problem, oracle: SvmOracle, point: SvmPoint, gap: float = 0.0) -> NewtonPoint:
     model = minimise_model(
         MatrixMetric(oracle.kernel),
         posed.bank.products(point.signed, np.arange(posed.m)),
@@ -231,6 +227,7 @@ def test_every_trial_of_the_line_search_solves_its_own_svm(monkeypatch: pytest.M
     for before, after in pairwise(islice(Newton().iterates(posed), 8)):
         trials = after.facts.line_search_trials
         assert after.svm_solves - before.svm_solves >= trials
-        assert svm_value(posed, after.weights) < svm_value(posed, before.weights)
+        before_it, value = (SvmOracle(posed, 1e-12).solve(each.weights).value for each in (before, after))
+        assert value < before_it
         most = max(most, trials)
     assert most > 2

@@ -55,16 +55,11 @@ def test_golden_section_finds_the_lowest_point_of_a_parabola(reuse: bool, solved
 
 
 def test_golden_section_keeps_a_far_end_that_is_best() -> None:
-    near, far = SimpleNamespace(value=1.0, step=0.0), SimpleNamespace(value=0.0, step=1.0)
-    best: Any = golden_section(
-        lambda t: SimpleNamespace(value=1.0 - t, step=t),  # type: ignore[arg-type,return-value]
-        near,  # type: ignore[arg-type]
-        far,  # type: ignore[arg-type]
-        1.0,
-        0.1,
-        True,
-    )
-    assert best is far
+    def falling(step: float) -> Any:
+        return SimpleNamespace(value=1.0 - step, step=step)
+
+    far = falling(1.0)
+    assert golden_section(falling, falling(0.0), far, 1.0, 0.1, True) is far
 
 
 def test_the_armijo_variant_leaves_no_weight_between_zero_and_a_thousandth() -> None:
