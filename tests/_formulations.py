@@ -56,6 +56,22 @@ def tiny_problem(loss: Loss, regularizer: Regularizer) -> mv.Problem:
     return mv.Problem(tiny_bank(), targets_of(loss), loss, regularizer)
 
 
+def random_feasible(problem: mv.Problem, rng: np.random.Generator) -> Array:
+    """Return a feasible dual point, with entries at the ends of the box."""
+    low, high = (np.clip(end, -5.0, 5.0) if np.isinf(end) else end for end in problem.loss.box)
+    shape = problem.loss.dual_shape(problem.y)
+    dual = low + (high - low) * np.clip(rng.normal(0.5, 0.6, size=shape), 0.0, 1.0)
+    if isinstance(problem.loss, mv.MulticlassHinge):
+        dual[np.arange(problem.n), problem.y.astype(int)] = 0.0
+        dual /= np.maximum(dual.sum(axis=1, keepdims=True) / high, 1.0)
+    signed = problem.loss.signed(dual, problem.y).copy()
+    for column in np.atleast_2d(signed.T) if problem.loss.bias else []:  # views: balanced in place
+        plus, minus = column[column > 0].sum(), -column[column < 0].sum()
+        column[column > 0] *= min(1.0, minus / plus) if plus else 1.0
+        column[column < 0] *= min(1.0, plus / minus) if minus else 1.0
+    return problem.loss.dual_from_signed(signed, problem.y)
+
+
 def _block(regularizer: Regularizer, x: cp.Expression) -> cp.Expression:
     """G(x) as the table of formulations has it, with x >= the norms."""
     total, m = cp.sum(x), x.size
@@ -115,16 +131,11 @@ def block_optimum(loss: Loss, regularizer: Regularizer) -> float:
 
 def conic_value(problem: mv.Problem) -> float:
     """Return the optimal value of a problem with any of these losses and regularizers, to about 1e-6."""
-    for size in filter(None, (1.0, zero_value(problem))):  # which suits the solvers better differs from case to case
+    for size in filter(None, (1.0, problem.zero_objective)):  # which suits the solvers better differs from case to case
         value = answer(block_form(problem, size), 1e-6)
         if value is not None:
             return size * value
     raise AssertionError("No conic solver got where it was asked to.")
-
-
-def zero_value(problem: mv.Problem) -> float:
-    """Return the objective of the best constant function."""
-    return problem.loss.primal(np.zeros(problem.loss.dual_shape(problem.y)), problem.y)[0]
 
 
 def block_form(problem: mv.Problem, size: float = 1.0) -> cp.Problem:

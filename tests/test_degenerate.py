@@ -35,10 +35,7 @@ BANKS = {
 }
 # a bank and, where it is not the usual one, what becomes of the loss and of the targets of the second half
 SITUATIONS: dict[str, tuple[str, float | None, int | None]] = {
-    "one kernel": ("one kernel", None, None),
-    "identical kernels": ("identical kernels", None, None),
-    "a zero kernel": ("a zero kernel", None, None),
-    "only zero kernels": ("only zero kernels", None, None),
+    **{bank: (bank, None, None) for bank in ("one kernel", "identical kernels", "a zero kernel", "only zero kernels")},
     "every point twice": ("every point twice", None, 0),
     "every point with two labels": ("every point twice", None, 1),
     "C = 1e-6": ("two kernels", 1e-6, None),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from _problems import blobs
 from sklearn.svm import SVC
+from test_certificates import in_longer_numbers
 
 import mklviz as mv
 from mklviz.datasets import load_dataset
@@ -61,18 +62,6 @@ def posed(loss: str, regularizer: str, C: float, scale: float) -> mv.Problem:
     )
 
 
-def in_long_double(problem: mv.Problem, scale: float, trace: mv.Trace) -> tuple[float, float]:
-    """Return P of the run's solution and D of its proof."""
-    kernels = [scale * gram.astype(np.longdouble) for gram in grams()]
-    beta, proving = (problem.loss.signed(dual, problem.y) for dual in (trace.best.dual, trace.best_dual))
-    scores = sum(weight * (kernel @ beta) for weight, kernel in zip(trace.best.weights, kernels, strict=True))
-    s, proof = (np.array([float((b * (kernel @ b)).sum()) for kernel in kernels]) for b in (beta, proving))
-    objective = problem.primal(trace.best.weights, scores, float((beta * scores).sum()), s)
-    share = problem.regularizer.dual_scale(proof)
-    bound = problem.loss.dual_value(share * trace.best_dual, problem.y)
-    return float(objective), bound - problem.regularizer.conjugate(0.5 * share**2 * proof)
-
-
 CASES = [
     (solver, loss, regularizer, C, scale)
     for solver in solver_classes()
@@ -91,7 +80,7 @@ def test_no_run_says_converged_with_a_gap_that_is_larger(
 ) -> None:
     problem = posed(loss, regularizer, C, scale)
     trace = solve(problem, solver, gap=GAP, max_iter=STEPS)
-    objective, bound = in_long_double(problem, scale, trace)
+    objective, bound = in_longer_numbers(problem, trace.best.weights, trace.best.dual, trace.best_dual)
     assert trace.status in ("converged", "precision", "limit")
     if trace.status == "converged":
         assert objective - bound <= GAP * (1.0 + 1e-9) * abs(objective)
