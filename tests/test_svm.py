@@ -6,23 +6,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from _problems import left_at
 from numba.core.dispatcher import Dispatcher
 from scipy.optimize import brentq, linprog
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-from mklviz.context import interruptible
 from mklviz.datasets import load_dataset
-from mklviz.errors import Interrupted
 from mklviz.inner import svm_newton, svm_state, svm_steps
 from mklviz.inner.svm import OVERHEAD, InnerSvm
 from mklviz.kernels import KernelBank, Polynomial
 
 ROOT = Path(__file__).resolve().parent.parent
-
-
-def gaussian(X, gamma):
-    squares = (X**2).sum(axis=1)
-    return np.exp(-gamma * np.maximum(squares[:, None] + squares - 2.0 * X @ X.T, 0.0))
 
 
 def points(n, seed=0, features=6):
@@ -32,17 +27,15 @@ def points(n, seed=0, features=6):
     return X, y
 
 
-def twins(X):
-    return np.vstack([X[: len(X) // 2], X[: len(X) - len(X) // 2] + 1e-7])
-
-
 KERNELS = {
-    "unit-trace gaussian": lambda X: gaussian(X, 0.1) / len(X),
-    "narrow gaussian": lambda X: gaussian(X, 1.0),
-    "wide gaussian": lambda X: gaussian(X, 0.01),
+    "unit-trace gaussian": lambda X: rbf_kernel(X, gamma=0.1) / len(X),
+    "narrow gaussian": lambda X: rbf_kernel(X, gamma=1.0),
+    "wide gaussian": lambda X: rbf_kernel(X, gamma=0.01),
     "polynomial": lambda X: (1.0 + X @ X.T) ** 3,
     "low-rank linear": lambda X: X[:, :3] @ X[:, :3].T,
-    "near-duplicate points": lambda X: gaussian(twins(X), 0.1),
+    "near-duplicate points": lambda X: rbf_kernel(
+        np.vstack([X[: len(X) // 2], X[: len(X) - len(X) // 2] + 1e-7]), gamma=0.1
+    ),
     "zero": lambda X: np.zeros((len(X), len(X))),
 }
 
@@ -55,13 +48,10 @@ def assert_feasible(svm):
 
 
 def violation_of(svm, K):
-    f = svm.y - K @ svm.b
+    """In longer numbers."""
+    f = (svm.y - K.astype(np.longdouble) @ svm.b).astype(np.float64)
     grow, shrink = svm.b < np.maximum(0.0, svm.y * svm.C), svm.b > np.minimum(0.0, svm.y * svm.C)
     return max(f[grow].max() - f[shrink].min(), 0.0)
-
-
-def value_of(svm, K):
-    return svm.y @ svm.b - 0.5 * svm.b @ K @ svm.b
 
 
 @pytest.mark.pairwise
@@ -78,7 +68,7 @@ def test_optimality_conditions_hold_to_the_tolerance(name, n, C):
         assert result.violation <= tol
         rounding = 1e-13 * (1.0 + np.abs(K).max() * np.abs(svm.b).sum())
         assert violation_of(svm, K) <= tol + rounding
-        assert result.value == pytest.approx(value_of(svm, K), rel=1e-10)
+        assert result.value == pytest.approx(y @ svm.b - 0.5 * svm.b @ K @ svm.b, rel=1e-10)
 
 
 @pytest.mark.each_value
@@ -131,7 +121,7 @@ def test_compaction_leaves_the_optimum_where_it_is(name):
 
 def test_rounding_is_reached_in_about_one_newton_step_more():
     X, y = points(300)
-    K = gaussian(X, 0.1) / 300
+    K = rbf_kernel(X, gamma=0.1) / 300
     svm = InnerSvm.of_labels(y, 3000.0)
     rough = svm.solve(K, 1e-3)
     fine = svm.solve(K, 1e-12)
@@ -178,15 +168,9 @@ def test_two_points_have_the_solution_known_by_hand(K, C, expected):
 @pytest.mark.parametrize("calls", [1, 2, 3])
 def test_an_interrupted_solve_leaves_a_start_to_go_on_from(calls):
     X, y = points(700)
-    K = gaussian(X, 0.02)
-    left = iter(range(calls - 1))
-
-    def cancel():
-        if next(left, None) is None:
-            raise Interrupted("cancelled")
-
+    K = rbf_kernel(X, gamma=0.02)
     svm = InnerSvm.of_labels(y, 100.0)
-    with pytest.raises(Interrupted), interruptible(cancel):
+    with left_at(calls):
         svm.solve(K, 1e-6)
     assert_feasible(svm)
     result = svm.solve(K, 1e-6)
@@ -238,10 +222,6 @@ def test_compiled_functions_are_found_where_they_are():
     assert {"solvers/_level_steps.py", "mklviz/inner/svm_newton.py", "mklviz/kernels/storage/factored.py"} <= found
 
 
-def imported_names(tree):
-    return {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
-
-
 def is_compiled(node):
     return isinstance(node, ast.FunctionDef) and any(
         "njit" in ast.unparse(mark) or "jit(" in ast.unparse(mark) for mark in node.decorator_list
@@ -263,31 +243,28 @@ def imported_from_the_house(tree):
 
 
 @pytest.mark.parametrize("file", compiled_files(), ids=lambda file: str(file.relative_to(ROOT)))
-def test_compiled_functions_use_only_files_whose_changes_are_noticed(file):
-    """The cache looks at files that a compiled function is imported from: other constants would stay as they were."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
+def test_compiled_functions_are_cached_with_what_they_use_and_release_the_interpreter(file):
+    """The cache looks at files that a compiled function is imported from: other constants would stay as they were.
+
+    Without nogil a solver thread stops the screen; jitclass and parallel=True are never right here.
+    """
+    text = file.read_text(encoding="utf-8")
+    tree = ast.parse(text)
     foreign = imported_from_the_house(tree)
     noticed = {module for name, module in foreign.items() if is_dispatcher(module, name)}
     for function in filter(is_compiled, ast.walk(tree)):
         used = {node.id for node in ast.walk(ast.Module(function.body, [])) if isinstance(node, ast.Name)}
         unnoticed = {name for name in used & foreign.keys() if foreign[name] not in noticed}
         assert not unnoticed, f"{file.name}: {function.name} uses {unnoticed}"
+        marks = " ".join(ast.unparse(mark) for mark in function.decorator_list)
+        assert "cache=True" in marks, f"{file.name}: {function.name}"
+        assert "nogil=True" in marks, f"{file.name}: {function.name}"
+    assert "parallel=True" not in text
+    assert "jitclass" not in text
 
 
 def is_dispatcher(module, name):
     return isinstance(getattr(importlib.import_module(module), name, None), Dispatcher)
-
-
-@pytest.mark.parametrize("file", compiled_files(), ids=lambda file: str(file.relative_to(ROOT)))
-def test_compiled_functions_are_cached_and_release_the_interpreter(file):
-    """Without nogil a solver thread stops the screen; jitclass and parallel=True are never right here."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    for function in filter(is_compiled, ast.walk(tree)):
-        marks = " ".join(ast.unparse(mark) for mark in function.decorator_list)
-        assert "cache=True" in marks, f"{file.name}: {function.name}"
-        assert "nogil=True" in marks, f"{file.name}: {function.name}"
-        assert "parallel=True" not in marks, f"{file.name}: {function.name}"
-    assert "jitclass" not in imported_names(tree)
 
 
 def raw(name):
@@ -306,12 +283,10 @@ def of_rank_one(case):
 
 
 def assert_solved(svm, K, tol, result):
-    """To the tolerance, or to what the docstring of SvmResult promises: the violation is measured in longer numbers."""
+    """To the tolerance, or to what the docstring of SvmResult promises."""
     assert_feasible(svm)
-    f = (svm.y - K.astype(np.longdouble) @ svm.b).astype(np.float64)
-    grow, shrink = svm.b < np.maximum(0.0, svm.y * svm.C), svm.b > np.minimum(0.0, svm.y * svm.C)
     rounding = 2.0 * np.finfo(float).eps * (1.0 + np.diag(K).max() * np.abs(svm.b).sum())
-    assert max(f[grow].max() - f[shrink].min(), 0.0) <= max(tol, rounding) + rounding
+    assert violation_of(svm, K) <= max(tol, rounding) + rounding
     assert result.violation <= max(tol, rounding)
 
 
@@ -385,13 +360,8 @@ class OnlyByBounds(InnerSvm):
 def test_a_hard_kernel_may_be_interrupted(calls):
     """On its way from bound to bound."""
     y, _, K = of_rank_one("drawn")
-    svm, left = OnlyByBounds.of_labels(y, 1e3), iter(range(calls - 1))
-
-    def cancel():
-        if next(left, None) is None:
-            raise Interrupted("cancelled")
-
-    with pytest.raises(Interrupted), interruptible(cancel):
+    svm = OnlyByBounds.of_labels(y, 1e3)
+    with left_at(calls):
         svm.solve(K, 1e-2)
     assert_feasible(svm)
     svm.chunk = InnerSvm.chunk

@@ -9,6 +9,7 @@ import pytest
 from _formulations import LOSSES, REGULARIZERS
 from _problems import FORMULATIONS, Array, blobs, formulate, problem, small_bank
 
+from mklviz.check.solvers import certified
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import Run, make_solver, solve, solver_classes
 from mklviz.errors import ProblemError, SolverError
@@ -55,15 +56,8 @@ def test_a_warm_run_is_certified_and_ends_where_a_cold_one_does(solver: str, kin
     start = solve(posed(kind), solver, gap=1e-3, max_iter=1000).best_start
     warm = solve(posed(kind, C), solver, gap=1e-3, max_iter=3000, start=start)
     cold = solve(posed(kind, C), solver, gap=1e-3, max_iter=3000)
-    problem = posed(kind, C)
-    for found in warm:
-        assert problem.objective(found.weights, found.dual) == pytest.approx(found.objective, rel=1e-9)
-        proving = found.dual if found.certificate is None else found.certificate
-        again = problem.lower_bound(proving)
-        assert found.lower_bound <= again + 1e-9 * (1.0 + abs(again))
-        bound, best = cold.best_bound.lower_bound, cold.best.objective
-        assert not found.objective < bound - 1e-9 * abs(bound)  # every bound holds for every iterate
-        assert not found.lower_bound > best + 1e-9 * abs(best)
+    bound, best = cold.best_bound.lower_bound, cold.best.objective  # every bound holds for every iterate
+    certified(posed(kind, C), warm, bound - 1e-9 * abs(bound), best + 1e-9 * abs(best))
     if cold.status == "converged":
         assert warm.status == "converged"
 
@@ -106,15 +100,18 @@ def test_a_solver_that_takes_no_start_is_told_how_to_write_it() -> None:
                 yield from ()
 
 
-@pytest.mark.parametrize(("m", "n"), [(3, 40), (20, 39)])
-def test_a_start_of_another_size_is_refused_in_one_sentence(m: int, n: int) -> None:
-    with pytest.raises(ProblemError, match=r"this problem has \(20,\) and \(40,\)"):
-        solve(posed("hinge, simplex"), "level", start=iterate(np.ones(m), np.zeros(n)))
-
-
-def test_a_start_that_is_no_number_is_refused() -> None:
-    with pytest.raises(ProblemError, match="not finite"):
-        solve(posed("hinge, simplex"), "level", start=iterate(np.full(20, np.nan), np.zeros(40)))
+@pytest.mark.parametrize(
+    ("weights", "dual", "says"),
+    [
+        (np.ones(3), np.zeros(40), r"this problem has \(20,\) and \(40,\)"),
+        (np.ones(20), np.zeros(39), r"this problem has \(20,\) and \(40,\)"),
+        (np.full(20, np.nan), np.zeros(40), "not finite"),
+    ],
+    ids=["weights", "dual variables", "no numbers"],
+)
+def test_a_start_of_another_size_or_of_no_numbers_is_refused(weights: Array, dual: Array, says: str) -> None:
+    with pytest.raises(ProblemError, match=says):
+        solve(posed("hinge, simplex"), "level", start=iterate(weights, dual))
 
 
 # weights
@@ -184,14 +181,12 @@ MIXED = [Gaussian(widths=(0.5, 1.0), on="all+each"), Polynomial(degrees=(2,), on
 
 def bank_of(way: str, folder: Path) -> KernelBank:
     X, _ = blobs(N, 0.2, seed=1)
-    X[:, 0] = (
-        np.round(4.0 * X[:, 0]) / 4.0
-    )  # a kernel of factors on its different values, of which there are more than 7
+    X[:, 0] = np.round(4.0 * X[:, 0]) / 4.0  # a kernel of factors on its different values, more than 7 of them
     if way == "on the fly":
         return KernelBank.build(X, [Gaussian(widths=(0.5, 1.0, 2.0), on="each")], max_bytes=4000)
     if way == "mapped":
-        K = KernelBank.build(X, MIXED).combine(np.ones(len(KernelBank.build(X, MIXED))))
-        np.save(folder / "one.npy", K)
+        bank = KernelBank.build(X, MIXED)
+        np.save(folder / "one.npy", bank.combine(np.ones(len(bank))))
         return KernelBank.from_files(folder, max_bytes=1000, normalize="trace")
     return KernelBank.build(X, MIXED, precision="single" if way == "single" else "auto", rows=way == "row by row")
 
@@ -240,7 +235,7 @@ def test_what_is_handed_back_is_feasible_and_knows_every_class(loss, y) -> None:
 
 
 @pytest.mark.parametrize("name", ["sonar", "noisy blobs, C = 10"])
-def test_a_coarse_start_ends_at_the_same_optimum_and_its_solves_count(name: str) -> None:
+def test_a_coarse_start_ends_at_the_same_optimum_its_solves_count_and_one_that_is_given_comes_first(name: str) -> None:
     given = problem(name)
     plain, coarse = solve(given, "level", gap=1e-4), solve(given, "level", gap=1e-4, coarse_start=True)
     assert plain.status == coarse.status == "converged"
@@ -249,10 +244,4 @@ def test_a_coarse_start_ends_at_the_same_optimum_and_its_solves_count(name: str)
     assert begun.gap <= level.GAP  # of the few
     assert coarse[0].svm_solves == begun.svm_solves + 1
     assert coarse.options["coarse_start"]
-
-
-def test_a_start_that_is_given_comes_before_a_coarse_one() -> None:
-    given = problem("sonar")
-    known = solve(given, "level", gap=1e-4).best
-    again = solve(given, "level", gap=1e-4, start=known, coarse_start=True)
-    assert again[0].svm_solves == 1
+    assert solve(given, "level", gap=1e-4, start=plain.best, coarse_start=True)[0].svm_solves == 1
