@@ -49,10 +49,6 @@ PRICES: dict[str, Regularizer] = {
 }
 
 
-def value_of_zero(found: mv.Problem) -> float:
-    return found.loss.primal(np.zeros(found.loss.dual_shape(found.y)), found.y)[0]
-
-
 @pytest.mark.each_value("release")
 @pytest.mark.parametrize("price", PRICES)
 @pytest.mark.parametrize("name", NULL_MODELS)
@@ -61,7 +57,7 @@ def test_zero_is_the_solution_from_lambda_max_on_and_not_below(name: str, price:
     base = mv.Problem(BANK, y, loss, PRICES[price])
     largest = mv.lambda_max(base)
     above = solve(with_parameter(base, price, largest * (1.0 + 1e-5)), "closed-form", gap=1e-7, max_iter=300)
-    zero = value_of_zero(base)
+    zero = base.zero_objective
     # no bound of the run, and so no function, is below the zero function
     assert above.objective.min() >= zero * (1.0 - 1e-9)
     below = solve(with_parameter(base, price, largest * 0.97), "closed-form", gap=1e-9, max_iter=300)

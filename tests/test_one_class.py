@@ -2,12 +2,11 @@
 
 from pathlib import Path
 
-import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pytest
-from _problems import REGULARIZERS
-from _reference import optimal_value
+from _formulations import conic_value
+from _problems import REGULARIZERS, dense
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 
@@ -17,7 +16,6 @@ from mklviz.datasets import DataError
 from mklviz.engine import available_solvers
 from mklviz.engine.kinds import ProblemFacts
 from mklviz.errors import ProblemError
-from mklviz.kernels import Bank
 from mklviz.learn.table import model_of
 from mklviz.problem import OneClass, Problem, Regularizer, Simplex
 from mklviz.recipe import Recipe
@@ -31,16 +29,11 @@ def points(seed: int, n: int = N) -> np.ndarray:
     return np.vstack([rng.normal(size=(n - n // 8, 2)), rng.uniform(-5.0, 5.0, size=(n // 8, 2))])
 
 
-def kernels_of(bank: Bank) -> list[np.ndarray]:
-    """Return every kernel in full."""
-    return [bank.combine(one) for one in np.eye(len(bank))]
-
-
 def one_class(seed: int, loss: OneClass, regularizer: Regularizer, weights: np.ndarray | None = None) -> Problem:
     """Return a problem on centred kernels, so that no width is best by being wide."""
     X = points(seed)
     families = [mv.Gaussian(widths=(0.3, 1.0), on="all+each"), mv.Polynomial(degrees=(2,))]
-    grams = kernels_of(mv.KernelBank.build(X, families))
+    grams = dense(mv.KernelBank.build(X, families))
     centre = np.eye(N) - 1.0 / N
     centred = [centre @ K @ centre for K in grams]
     bank = mv.KernelBank.from_grams([K * N / np.trace(K) + 1e-3 * np.eye(N) for K in centred])
@@ -66,12 +59,8 @@ def test_at_fixed_weights_it_is_libsvms(nu: float, C: float) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_whole_problem_agrees_with_a_conic_solver(seed: int) -> None:
-    nu = (0.05, 0.2, 0.6)[seed]
-    problem = one_class(seed, OneClass(1.0, nu), Simplex())
-    roots = [np.linalg.cholesky(K + 1e-12 * np.eye(N)) for K in kernels_of(problem.bank)]
-    a, t = cp.Variable(N), cp.Variable()
-    sides = [cp.sum_squares(root.T @ a) <= t for root in roots]
-    best = optimal_value(cp.Problem(cp.Maximize(-0.5 * t), [*sides, a >= 0, a <= 1, cp.sum(a) == nu * N]))
+    problem = one_class(seed, OneClass(1.0, (0.05, 0.2, 0.6)[seed]), Simplex())
+    best = conic_value(problem)
     for solver in available_solvers(problem):
         trace = mv.solve(problem, solver, gap=1e-4, max_iter=500)
         assert trace.status == "converged", (solver, trace.reason)
@@ -119,9 +108,8 @@ def test_kernels_may_come_by_factors(C: float) -> None:
     theirs = -0.5 * C**2 * a @ K[np.ix_(svm.support_, svm.support_)] @ a
     assert best.objective == pytest.approx(theirs, rel=1e-6)
     assert best.lower_bound <= best.objective <= best.lower_bound + 1e-6 * abs(theirs)
-    dense = mv.KernelBank.from_grams(kernels_of(bank))
-    best_of_dense = mv.solve(Problem(dense, np.ones(N), loss), "spg", gap=1e-7, max_iter=500).best
-    assert best.objective == pytest.approx(best_of_dense.objective, rel=1e-6)
+    formed = Problem(mv.KernelBank.from_grams(dense(bank)), np.ones(N), loss)
+    assert best.objective == pytest.approx(mv.solve(formed, "spg", gap=1e-7, max_iter=500).best.objective, rel=1e-6)
 
 
 def test_an_estimator_of_many_samples_takes_factors() -> None:

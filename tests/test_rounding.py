@@ -4,10 +4,9 @@ from functools import cache
 
 import numpy as np
 import pytest
+from _problems import left_at
 
-from mklviz.context import interruptible
 from mklviz.engine import objective_profile, solve
-from mklviz.errors import Interrupted
 from mklviz.inner.oracle import ROUNDED_SHARE, SvmOracle
 from mklviz.kernels import Gaussian, KernelBank, Polynomial
 from mklviz.problem import EpsilonInsensitive, Hinge, L1Penalty, Problem, Regularizer, Simplex, Squared
@@ -138,16 +137,8 @@ def test_regression_is_rounded_and_losses_that_factor_the_kernel_are_not() -> No
 
 
 def test_a_band_asks_whether_it_is_still_wanted() -> None:
-    asked = []
-
-    def check() -> None:
-        asked.append(1)
-        if len(asked) == 3:
-            raise Interrupted
-
-    with interruptible(check), pytest.raises(Interrupted):
+    with left_at(3):
         bank().combine_rounded(np.full(len(bank()), 1.0))
-    assert len(asked) == 3
 
 
 @pytest.mark.parametrize("C", [1e6, 1e8])
