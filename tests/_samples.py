@@ -1,12 +1,13 @@
 """What the tests of files have in common: samples, a kernel, and what writes them in each format."""
 
 import io
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from _corpus import zipped as archive_of
 from scipy.io import savemat
 
 from mklviz.datasets import Dataset, read_dataset_bytes
@@ -62,19 +63,16 @@ def is_the_table(data: Dataset) -> bool:
 
 def zipped(**files: bytes) -> bytes:
     """Return an archive of files."""
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            archive.writestr(name.replace("_", "."), content)
-        archive.writestr("__MACOSX/._x", b"\0\0")
-    return file.getvalue()
+    named = {name.replace("_", "."): content for name, content in files.items()}
+    return archive_of(named | {"__MACOSX/._x": b"\0\0"})
 
 
-def written(folder: Path, **files: str | bytes) -> list[Path]:
-    """Write files, whose names have _ for the point, and return their paths."""
+def written(folder: Path, **files: str | bytes | pd.DataFrame) -> list[Path]:
+    """Write files, whose names have _ for the point, and return their paths; tables are CSV without row numbers."""
     paths = []
     for name, content in files.items():
         paths.append(folder / name.replace("_", "."))
+        content = content.to_csv(index=False) if isinstance(content, pd.DataFrame) else content
         paths[-1].write_bytes(content.encode() if isinstance(content, str) else content)
     return paths
 

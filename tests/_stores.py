@@ -45,9 +45,11 @@ def growing(trace: Trace | None = None, steps: int = 3, solver: str = "level") -
     return grown
 
 
-def recorded(store: Store, head: RunHead | None = None, solver: str = "level", status: str = "converged") -> str:
+def recorded(
+    store: Store, head: RunHead | None = None, solver: str = "level", status: str = "converged", steps: int = 3
+) -> str:
     """Record a race of one run that has ended; return its key."""
-    trace = growing(solver=solver)
+    trace = growing(steps=steps, solver=solver)
     trace.finish(Verdict(status, "It has ended."))
     recording = store.record({solver: trace}, head or RunHead())
     recording.finish({solver: {"machine": "one"}})

@@ -25,7 +25,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
@@ -172,11 +171,8 @@ class Fuzzer(Visitor):
         if draw < 0.6:
             return [self._change(1) for _ in range(self._random.choice((2, 20, 100, 101)))]
         if draw < 0.65:
-            key = [
-                turn(self._heart, "key", self._random.choice(" sxr")),
-                turn(self._heart, "presses", self._random.randrange(9)),
-            ]
-            return key * self._random.choice((1, 50))
+            key = turn(self._heart, "key", self._random.choice(" sxr"))
+            return [key, turn(self._heart, "presses", self._random.randrange(9))] * self._random.choice((1, 50))
         if draw < 0.7:
             return [self._value(0), {"kind": self._random.choice(("RootRemoved", "TitleChanged", "ColumnsStreamed"))}]
         if draw < 0.85:
@@ -235,13 +231,8 @@ def _objects(node: Any) -> Iterator[dict[str, Any]]:
 
 def _properties(node: dict[str, Any]) -> set[str]:
     """Return the properties that a model's class has, as far as it is known here, and those that the page names."""
-    return set(node.get("attributes", {})) | _of_class(node["name"])
-
-
-@cache
-def _of_class(name: str) -> frozenset[str]:
-    known = Model.model_class_reverse_map.get(name)
-    return frozenset(known.properties() if known is not None else ())
+    known = Model.model_class_reverse_map.get(node["name"])
+    return {*node.get("attributes", {}), *(known.properties() if known is not None else ())}
 
 
 class Bystander(Visitor):

@@ -18,17 +18,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
+from _stores import growing, recorded
 
-from mklviz.contract import Iterate
-from mklviz.record import Trace
 from mklviz.record.run_facts import Verdict
 from mklviz.record.store import RunHead, open_store, reset
 from mklviz.record.store import index as index_module
 
 LOST_SECONDS = 1.0  # of a run that is going on, at most
 STEP_SECONDS = 0.004
-KERNELS, SAMPLES = 60, 120
 
 
 class Fault(Exception):
@@ -65,32 +62,14 @@ def _emptied(folder: Path) -> Path:
     return folder
 
 
-def growing(trace: Trace, step: int) -> None:
-    """Append a step whose numbers say which it is."""
-    weights = np.zeros(KERNELS)
-    weights[step % KERNELS] = 1.0
-    dual = np.full(SAMPLES, float(step))
-    trace.append(Iterate(weights=weights, dual=dual, objective=10.0 + 1.0 / (step + 1), lower_bound=1.0, step=0.1,
-                         svm_solves=step), step * STEP_SECONDS)  # fmt: skip
-
-
-def new_trace() -> Trace:
-    """Return a trace without steps."""
-    return Trace("level", "Level", {"seed": 0}, [f"kernel {k}" for k in range(KERNELS)], "a made-up problem")
-
-
 def filled(folder: Path, runs: int, steps: int = 40) -> dict[str, int]:
     """Record runs that have ended; return their lengths by their keys in the store."""
     store = open_store(folder)
     lengths: dict[str, int] = {}
     for number in range(runs):
-        trace = new_trace()
-        for step in range(steps + number):
-            growing(trace, step)
-        trace.finish(Verdict("converged", "The gap is small."))
-        recording = store.record({"level": trace}, RunHead(words=f"run {number}"))
-        recording.finish({"level": {"score": 0.5}})
-        lengths[recording.ids["level"]] = len(trace)
+        race = recorded(store, RunHead(words=f"run {number}"), steps=steps + number)
+        (run,) = store.runs(f"race:{race}")
+        lengths[run.id] = steps + number
     reset()
     return lengths
 
@@ -136,12 +115,12 @@ def while_recording(folder: Path, chance: random.Random) -> float:
 
     def record() -> None:
         store = open_store(folder)
-        traces = {"a": new_trace(), "b": new_trace()}
+        traces = {"a": growing(steps=0), "b": growing(steps=0)}
         with times.open("w", buffering=1) as written:
             store.record(traces, RunHead(words="killed"))
-            for step in range(10_000):
+            for _ in range(10_000):
                 for trace in traces.values():
-                    growing(trace, step)
+                    growing(trace, steps=1)
                 written.write(f"{time.time()}\n")
                 time.sleep(STEP_SECONDS)
 
@@ -259,13 +238,12 @@ def full_disk(folder: Path) -> None:
     old = filled(folder, 3)
     before = contents(folder)
     store = open_store(folder)
-    trace = new_trace()
+    trace = growing(steps=0)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
     try:
         recording = store.record({"level": trace}, RunHead(words="waits"))
-        for step in range(300):
-            growing(trace, step)
+        growing(trace, steps=3000)
         recording.finish()
         trouble = store.trouble
         if "full" not in trouble:

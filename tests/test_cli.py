@@ -24,6 +24,7 @@ from mklviz.cli.commands import COMMANDS, main
 from mklviz.cli.live import _fitted
 from mklviz.engine import KINDS
 from mklviz.recipe.words import WORDS, read_solvers
+from mklviz.scenarios import scenarios
 
 SMALL = ["--data", "two_moons", "--kernels", "gauss:0.5,1,2@all poly:1@each", "--C", "10"]
 COMMAND = [sys.executable, "-m", "mklviz"]
@@ -56,6 +57,17 @@ def test_who_names_no_solver_gets_the_recommended_one_and_a_race_the_usual_three
         assert f"{label}  " in together
 
 
+def test_lists_name_everything_there_is_and_that_of_solvers_ends_with_which_to_take(capsys):
+    known = {"datasets": mv.list_datasets(), "scenarios": scenarios(), "solvers": mv.available_solvers()}
+    for command, names in known.items():
+        assert main([command]) == 0
+        out = capsys.readouterr().out
+        assert [name for name in names if f"\n{name} " not in f"\n{out}"] == []
+    table = re.sub(r"\s+", " ", out.split("Which solver")[1])
+    for kind in KINDS:
+        assert f"{kind.solver} {kind.what}: it {kind.why}. {kind.measured}" in table
+
+
 @pytest.mark.parametrize(
     ("words", "labels"),
     [
@@ -73,13 +85,6 @@ def test_a_race_without_solvers_leaves_out_those_that_cannot_follow_and_says_so(
     assert note.endswith(".")
     assert main(["race", *SMALL, *words, "--solvers", "silp,spg"]) == 2  # as asked for
     assert "SILP" in capsys.readouterr().err
-
-
-def test_the_list_of_solvers_ends_with_which_to_take(capsys):
-    assert main(["solvers"]) == 0
-    table = re.sub(r"\s+", " ", capsys.readouterr().out.split("Which solver")[1])
-    for kind in KINDS:
-        assert f"{kind.solver} {kind.what}: it {kind.why}. {kind.measured}" in table
 
 
 def test_a_race_prints_a_row_for_each_solver_and_keeps_every_step(capsys, tmp_path):
@@ -187,24 +192,15 @@ def test_words_it_does_not_know_are_one_sentence_and_exit_code_2(words, capsys):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_explains_itself_with_examples(command, capsys):
+def test_every_command_explains_itself_with_examples_and_can_say_what_a_recipe_can(command, capsys):
     with pytest.raises(SystemExit) as ended:
         main([command, "--help"])
     assert ended.value.code == 0
-    assert f"  mklviz {command}" in capsys.readouterr().out.split("examples:\n")[1]
-
-
-def test_lists_name_everything_there_is(capsys):
-    from mklviz.scenarios import scenarios
-
-    for command, names in (
-        ("datasets", mv.list_datasets()),
-        ("solvers", mv.available_solvers()),
-        ("scenarios", list(scenarios())),
-    ):
-        assert main([command]) == 0
-        out = capsys.readouterr().out
-        assert [name for name in names if f"\n{name} " not in f"\n{out}"] == []
+    said, examples = capsys.readouterr().out.split("examples:\n")
+    assert f"  mklviz {command}" in examples
+    if command in ("run", "race", "path", "lab"):
+        missing = {key for key in WORDS if f"--{key}" not in said}
+        assert missing <= ({"solvers"} if command == "path" else set())  # a path has one solver
 
 
 def ended_by(sign: signal.Signals, *more: str) -> str:
@@ -314,19 +310,17 @@ def test_a_path_may_begin_anew_at_every_value_and_take_its_range_from_the_proble
 
 @pytest.mark.parametrize(
     ("words", "label"),
-    [([], "SILP"), (["--solver-option", "level.lam=0.5"], "Level"), (["--scenario", "silp-oscillates"], "SILP")],
+    [
+        ([], "SILP"),
+        (["--solver-option", "level.lam=0.5"], "Level"),
+        (["--scenario", "silp-oscillates"], "SILP"),
+        (["--combination", "polynomial"], "SPG"),
+    ],
 )
 def test_a_path_without_a_solver_takes_the_recommended_one(capsys, words, label):
-    assert main(["path", *SMALL, *words, "--vary", "C=1:10:3"]) == 0
+    small = SMALL[:2] if label == "SPG" else SMALL  # a polynomial takes no families
+    assert main(["path", *small, *words, "--vary", "C=1:10:3"]) == 0
     assert f"\n{label}, warm starts: 3 values, " in capsys.readouterr().out
-
-
-def test_a_path_of_polynomials_takes_a_solver_that_follows_them(capsys):
-    words = ["path", "--data", "two_moons", "--combination", "polynomial", "--vary", "C=1,10"]
-    assert main([*words, "--solver-option", "level=1"]) == 2
-    assert "SOLVER.OPTION=VALUE" in capsys.readouterr().err
-    assert main(words) == 0
-    assert "\nSPG, warm starts: 2 values, " in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -340,6 +334,7 @@ def test_a_path_of_polynomials_takes_a_solver_that_follows_them(capsys):
         (["--vary", "C=-1,2"], "C"),
         (["--vary", "p", "--regularizer", "lp-ball:p=2"], "no natural range of p"),
         (["--vary", "C=1", "--solver", "level,spg"], "one solver"),
+        (["--vary", "C=1,10", "--solver-option", "level=1"], "SOLVER.OPTION=VALUE"),
         (["--vary", "C=1", "--output", "/no/such/folder/path.csv"], "no folder /no/such/folder"),
     ],
 )
@@ -380,12 +375,3 @@ def test_what_a_terminals_encoding_lacks_is_written_in_plain_signs(encoding, wor
         assert json.loads(text)
     print("λ₁ ≥ 2⁻³ … é, 類", file=stream, flush=True)
     assert stream.buffer.getvalue().decode(encoding).replace("é", "e")[len(text) :].startswith("lambda1 >= 2")
-
-
-@pytest.mark.parametrize("command", ["run", "race", "path", "lab"])
-def test_whatever_a_recipe_can_say_the_command_line_can_say_too(command, capsys):
-    with pytest.raises(SystemExit):
-        main([command, "--help"])
-    said = capsys.readouterr().out
-    missing = {key for key in WORDS if f"--{key}" not in said}
-    assert missing <= ({"solvers"} if command == "path" else set())  # a path has one solver

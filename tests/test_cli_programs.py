@@ -70,20 +70,16 @@ def test_a_race_is_one_document_with_numbers_as_they_are(capsys: pytest.CaptureF
         assert sum(run["cpu_shares"].values()) == pytest.approx(1.0)
 
 
-def test_where_there_is_no_gap_the_document_has_null(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["run", "--data", "two_moons", "--combination", "product", "--regularizer", "l1-penalty", "--C", "10"]
-    assert main([*words, "--solvers", "spg", "--json"]) == 0
-    (run,) = document(capsys)["runs"]
-    assert run["gap"] is None
-    assert run["lower_bound"] is None
-
-
-def test_a_path_is_one_document_with_an_entry_per_value(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_path_is_one_document_with_an_entry_per_value_and_null_where_there_is_no_gap(capsys) -> None:
     assert main(["path", *SMALL, "--solver", "newton", "--vary", "C=100:1:3", "--json"]) == 0
     found = document(capsys)
     assert (found["parameter"], found["solver"], found["warm_starts"], found["complete"]) == ("C", "newton", True, True)
     assert [entry["value"] for entry in found["values"]] == pytest.approx([100.0, 10.0, 1.0])
     assert all(entry["status"] == "converged" for entry in found["values"])
+    words = ["run", "--data", "two_moons", "--combination", "product", "--regularizer", "l1-penalty", "--C", "10"]
+    assert main([*words, "--solvers", "spg", "--json"]) == 0
+    (run,) = document(capsys)["runs"]
+    assert (run["gap"], run["lower_bound"]) == (None, None)
 
 
 @pytest.mark.parametrize("name", LISTS)
@@ -117,26 +113,27 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("broken")
-def test_a_solver_that_breaks_down_is_exit_code_1_and_in_the_document(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_solver_that_breaks_down_is_exit_code_1_and_what_was_found_is_printed(capsys) -> None:
     assert main(["race", *SMALL, "--solvers", "spg,level", "--json"]) == 1
     failed, other = document(capsys)["runs"]
-    assert failed["status"] == "failed"
-    assert failed["reason"] == "SPG broke down: ZeroDivisionError: by zero"
+    assert (failed["status"], failed["reason"]) == ("failed", "SPG broke down: ZeroDivisionError: by zero")
     assert other["status"] == "converged"
-
-
-@pytest.mark.usefixtures("broken")
-def test_a_path_whose_solver_breaks_down_prints_what_was_found(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["path", *SMALL, "--solver", "spg", "--vary", "C=10,1"]) == 1
     captured = capsys.readouterr()
     assert captured.err.splitlines()[-1] == "mklviz: SPG broke down: ZeroDivisionError: by zero"
     assert "failed" in captured.out
 
 
-@pytest.mark.parametrize("words", [["--help"], ["run", "--help"], ["path", "--help"]])
+def test_a_store_and_none_are_not_asked_for_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["sweep", WORDS, "--no-store", "--store", "here"])
+    assert "not allowed with argument" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [[], ["run"], ["path"]])
 def test_the_help_says_what_exit_codes_mean(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        main(words)
+        main([*words, "--help"])
     told = capsys.readouterr().out.split("exit codes:\n")[1]
     assert [line.split()[0] for line in told.splitlines() if line.strip()] == ["0", "1", "2", "3", "130"]
 
@@ -225,12 +222,6 @@ def test_mistakes_are_sentences(arguments: list[str], said: str, capsys: pytest.
     assert said in capsys.readouterr().err
 
 
-def test_a_store_and_none_are_not_asked_for_at_once(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["sweep", WORDS, "--no-store", "--store", "here"])
-    assert "not allowed with argument" in capsys.readouterr().err
-
-
 # The Tab key: bash is asked what it would offer; zsh reads the same text, fish a line for each word
 
 
@@ -255,6 +246,10 @@ def actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
     return parser._actions
 
 
+def flags(parser: argparse.ArgumentParser) -> set[str]:
+    return {flag for action in actions(parser) for flag in action.option_strings}
+
+
 def below(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
     """The commands of a parser, by name."""
     added = [action for action in actions(parser) if isinstance(action, argparse._SubParsersAction)]
@@ -265,28 +260,27 @@ def commands() -> dict[str, argparse.ArgumentParser]:
     return below(make_parser())
 
 
-def test_the_shells_are_those_of_the_help() -> None:
+def test_the_shells_are_those_of_the_help_and_zsh_reads_what_bash_reads() -> None:
     assert tuple(SHELLS) == NAMED
+    told = script("zsh", make_parser())
+    assert told.endswith(bash())
+    assert "bashcompinit" in told
 
 
-def test_commands_are_offered_first() -> None:
+def test_commands_are_offered_first_and_what_they_can_do() -> None:
     assert set(offered("")) == {*commands(), "--help", "--version"}
     assert offered("ra") == ["race"]
+    of_runs = below(commands()["runs"])
+    assert set(offered("runs", "")) >= set(of_runs)
+    assert offered("runs", "li") == ["list"]
+    assert "--limit" not in offered("runs", "show", "-")
+    for name, parser in of_runs.items():
+        assert flags(parser) <= set(offered("runs", name, "-"))
 
 
 @pytest.mark.parametrize("command", commands())
 def test_every_option_of_a_command_is_offered(command: str) -> None:
-    flags = {flag for action in actions(commands()[command]) for flag in action.option_strings}
-    assert flags <= set(offered(command, "-"))
-
-
-def test_what_a_command_can_do_is_offered_and_then_its_options() -> None:
-    actions_of_runs = below(commands()["runs"])
-    assert set(offered("runs", "")) >= set(actions_of_runs)
-    assert offered("runs", "li") == ["list"]
-    for name, parser in actions_of_runs.items():
-        assert {flag for action in actions(parser) for flag in action.option_strings} <= set(offered("runs", name, "-"))
-    assert "--limit" not in offered("runs", "show", "-")
+    assert flags(commands()[command]) <= set(offered(command, "-"))
 
 
 def test_names_are_offered_after_their_options(tmp_path: object) -> None:
@@ -307,12 +301,6 @@ def test_names_are_offered_after_their_options(tmp_path: object) -> None:
     assert offered("run", "--data", "son") == ["sonar"]
     assert offered("run", "--C", "") == []
     assert set(offered("completion", "")) >= set(NAMED)
-
-
-def test_zsh_reads_what_bash_reads() -> None:
-    told = script("zsh", make_parser())
-    assert told.endswith(bash())
-    assert "bashcompinit" in told
 
 
 def test_fish_has_a_line_for_every_option_of_every_command() -> None:
@@ -356,6 +344,8 @@ class AtOnce(Outputs):
 
 def test_files_are_written_while_a_race_runs(tmp_path: Path) -> None:
     table, runs = tmp_path / "steps.csv", tmp_path / "runs.zip"
+    Outputs(csv=table).keep_up(begun())  # but not too often
+    assert not table.exists()
     kept, race = AtOnce(csv=table, save=runs), begun()
     kept.keep_up(race)
     assert rows(table) == 6
@@ -385,6 +375,10 @@ def test_no_cell_of_a_table_in_text_is_a_formula_and_numbers_stay_numbers() -> N
     assert list(table) == ["=name", "number", "mixed"]
     drawn = as_file(Points((-1.0,), (2.0,), ("=A1",)), ("-x", "y"), cell).decode()
     assert drawn == "'-x,y,class\n-1.0,2.0,'=A1\n"
+    numbers = ["-0,132", "-1.234,5", "+5 %", "-.5", "-1e-5", "-1 234", "word", 2.5]
+    assert [cell(value) for value in numbers] == numbers
+    formulas = ["-1+2", "+cmd|1", "-2-3", "@sum", "\t=1"]
+    assert [cell(value) for value in formulas] == [f"'{value}" for value in formulas]
 
 
 def test_every_table_in_text_is_written_by_one_function() -> None:
@@ -405,15 +399,6 @@ def test_a_parquet_table_is_written_beside_the_csv_one_or_refused_before_the_rac
     without("pyarrow")
     with pytest.raises(MklvizError, match="pip install pyarrow"):
         Outputs(parquet=wanted)
-
-
-def test_nothing_is_written_too_often(tmp_path: Path) -> None:
-    table = tmp_path / "steps.csv"
-    kept = Outputs(csv=table)
-    kept.keep_up(begun())
-    assert not table.exists()
-    assert kept.finish(begun())
-    assert rows(table) == 6
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")

@@ -13,12 +13,13 @@ import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from _corpus import member, zipped
+from _corpus import belied, member, zipped
 from _shown import html_of
 from _stores import anew, growing, recorded
 
@@ -97,8 +98,7 @@ def members(file: bytes) -> Members:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def packed(contents: Members) -> bytes:
-    return zipped(contents, zipfile.ZIP_STORED)
+packed = partial(zipped, method=zipfile.ZIP_STORED)
 
 
 def with_header(contents: Members, told: Any) -> bytes:
@@ -246,17 +246,14 @@ def run_of(steps: int, kernels: int) -> bytes:
     return zipped({f"{name}.npy": member(values) for name, values in columns.items()})
 
 
-def belied(name: str, size: int) -> bytes:
+def bomb_in(name: str, size: int = 200) -> bytes:
     """Return an archive of one member, a bomb that says to unpack to `size` bytes, and to have as long a header."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive, archive.open(name, "w") as member:
         member.write(b"\x93NUMPY\x02\x00" + struct.pack("<I", BOMB))
         for _ in range(BOMB // MB):
             member.write(bytes(MB))
-    out = bytearray(file.getvalue())
-    at = out.index(b"PK\x01\x02") + 24  # where the directory says it
-    out[at : at + 4] = struct.pack("<I", size)
-    return bytes(out)
+    return belied(file.getvalue(), size)
 
 
 def alone(read: str, content: bytes, path: Path) -> str:
@@ -293,7 +290,7 @@ def test_a_small_file_of_runs_that_would_become_gigabytes_is_refused_in_little_m
     many = zipped({f"r{k}.mklrun.npz": one for k in range(6)})
     assert "more than can be opened here" in alone("read_bundle", many, tmp_path / "many")
     for name in ("a.mklrun.npz", "weights.npy"):
-        bomb = belied(name, 200)
+        bomb = bomb_in(name)
         assert len(bomb) < 2 * MB
         assert "is not a file of runs" in alone("read_bundle", bomb, tmp_path / "bomb")
 
@@ -303,7 +300,7 @@ def test_a_small_file_of_runs_that_would_become_gigabytes_is_refused_in_little_m
 def test_a_small_file_of_data_that_would_become_gigabytes_is_refused_in_little_memory(
     tmp_path: Path, name: str
 ) -> None:
-    assert "cannot be read" in alone("read_dataset", belied(name, 200), tmp_path / "bomb")
+    assert "cannot be read" in alone("read_dataset", bomb_in(name), tmp_path / "bomb")
 
 
 def test_no_more_is_read_than_a_member_says_and_an_array_that_is_cut_off_is_never_made() -> None:
@@ -354,16 +351,15 @@ def stated(what: str, name: str, odd: Any, number: int = 1) -> dict[str, Any]:
     }
 
 
+def ended(trace: Trace) -> Trace:
+    trace.finish(Verdict("converged", "It has ended."))
+    return trace
+
+
 def file_of(told: dict[str, Any], member: str = "level.mklrun.npz") -> bytes:
     """Return a file of one run, of which a store says what is told."""
-    run, file = io.BytesIO(), io.BytesIO()
-    trace = growing()
-    trace.finish(Verdict("converged", "It has ended."))
-    trace.save(run)
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr(member, run.getvalue())
-        archive.writestr("runs.json", json.dumps({"version": 1, "runs": {member: told}}))
-    return file.getvalue()
+    known = json.dumps({"version": 1, "runs": {member: told}}).encode()
+    return packed({member: saved(ended(growing())), "runs.json": known})
 
 
 def everything_said(store: Store) -> int:
@@ -466,10 +462,7 @@ def test_a_run_whose_file_is_mended_is_damaged_no_more(store: Store) -> None:
 
 
 def test_one_damaged_run_of_a_race_does_not_hide_the_others(store: Store, no_log: None) -> None:
-    traces = {key: growing(solver=key) for key in ("level", "spg")}
-    recording = store.record(traces, RunHead())
-    for trace in traces.values():
-        trace.finish(Verdict("converged", "It has ended."))
+    recording = store.record({key: ended(growing(solver=key)) for key in ("level", "spg")}, RunHead())
     recording.finish()
     (store.folder / "runs" / recording.ids["spg"] / "head.json").write_text('{"trace": {"origin": 5}, "race": "x"}')
     assert [*anew(store).traces(recording.race)] == ["level"]
@@ -501,8 +494,7 @@ def test_a_file_in_which_one_run_is_damaged_leaves_nothing_half_taken_in(store: 
 @pytest.mark.parametrize("name", ["x" * 100_000, "\ud800/..\x00\x1b", "é" * 20_000, ""])
 def test_names_of_any_length_are_taken_cut_and_exported_again(store: Store, tmp_path: Path, name: str) -> None:
     trace = growing(Trace(name, name, {"seed": 0, name: name}, [name, "b", "c"], name))
-    trace.finish(Verdict("limit", "Enough."))
-    trace.save(tmp_path / "run.mklrun.npz")
+    ended(trace).save(tmp_path / "run.mklrun.npz")
     (race,) = store.import_file(tmp_path / "run.mklrun.npz")
     store.describe(race, name=name, note=name, tags=[name])
     assert everything_said(store) == 1

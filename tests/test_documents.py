@@ -5,10 +5,9 @@ import re
 import subprocess
 import tomllib
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from _sources import SOURCES
+from _sources import ROOT, SOURCES
 from test_architecture import tree
 
 import mklviz as mv
@@ -24,8 +23,7 @@ from mklviz.reproduce import PaperClaim
 from mklviz.scenarios import Scenario
 from mklviz.views.tabs import Tab
 
-ROOT = Path(__file__).resolve().parents[1]
-README = (ROOT / "README.md").read_text()
+README, SCRIPT = (ROOT / "README.md").read_text(), (ROOT / ".ci" / "run").read_text()
 
 
 def blocks(language: str) -> list[str]:
@@ -44,48 +42,36 @@ def test_there_are_two_setup_commands_of_one_line_each() -> None:
     assert test.strip().endswith("/bin/python -m pytest -n auto --dist loadfile")
 
 
-def test_the_ci_script_takes_the_test_command_from_the_readme_word_for_word() -> None:
-    script = (ROOT / ".ci" / "run").read_text()
-    extract = re.search(r"^command=\$\((awk .* README\.md)\)$", script, re.MULTILINE)
+def test_the_ci_script_looks_at_style_and_types_and_takes_the_test_command_from_the_readme_word_for_word() -> None:
+    extract = re.search(r"^command=\$\((awk .* README\.md)\)$", SCRIPT, re.MULTILINE)
     found = subprocess.run(["bash", "-c", extract.group(1)], cwd=ROOT, capture_output=True, text=True, check=True)
     assert found.stdout == blocks("bash")[1]
-    assert 'bash -c "$command"' in script
+    places = [SCRIPT.index(step) for step in ("/ruff", "/mypy", 'bash -c "$command"', 'run_tests "')]
+    assert places == sorted(places)
 
 
 def test_the_ci_script_runs_what_the_readme_s_command_leaves_out() -> None:
-    script = (ROOT / ".ci" / "run").read_text()
     options = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]["addopts"]
     left_out = re.fullmatch(r"not \((.+)\)", options[options.index("-m") + 1])
-    kinds = " or ".join(re.findall(r'run_tests "([^"]+)"', script)).split(" or ")
+    kinds = " or ".join(re.findall(r'run_tests "([^"]+)"', SCRIPT)).split(" or ")
     chosen = [kind.removesuffix(" and not product") for kind in kinds]  # which is run before a release alone
     assert sorted([*chosen, "product"]) == sorted(left_out[1].split(" or "))
 
 
-def test_the_ci_script_tests_what_computes_as_other_processors_round() -> None:
-    assert ".ci/processors -n auto" in (ROOT / ".ci" / "run").read_text()
-    script = (ROOT / ".ci" / "processors").read_text()
-    groups = re.findall(r"^(?:inner|problem|solvers|learn)=\(([^)]+)\)", script, re.MULTILINE)
+def are_files_of_tests(names: list[str]) -> bool:
+    return bool(names) and all((ROOT / "tests" / f"test_{name}.py").exists() for name in names)
+
+
+def test_the_ci_script_tests_what_computes_as_other_processors_round_and_its_coverage_with_the_compiler_off() -> None:
+    assert ".ci/processors -n auto" in SCRIPT
+    processors = (ROOT / ".ci" / "processors").read_text()
+    groups = re.findall(r"^(?:inner|problem|solvers|learn)=\(([^)]+)\)", processors, re.MULTILINE)
     assert len(groups) == 4
-    assert [
-        name for group in groups for name in group.split() if not (ROOT / "tests" / f"test_{name}.py").exists()
-    ] == []
-
-
-def test_the_ci_script_looks_at_style_and_types_before_it_tests() -> None:
-    script = (ROOT / ".ci" / "run").read_text()
-    places = [script.index(step) for step in ("/ruff", "/mypy", 'bash -c "$command"', 'run_tests "')]
-    assert places == sorted(places)
-
-
-def test_the_ci_script_asks_for_coverage_with_the_compiler_off() -> None:
-    script = (ROOT / ".ci" / "run").read_text()
-    step = re.search(
-        r"^ *NUMBA_DISABLE_JIT=1 .* --cov .*\n +--cov-fail-under=(\d+) .*\n +tests/test_\{([\w,]+)\}\.py$",
-        script,
-        re.MULTILINE,
-    )
+    assert all(are_files_of_tests(group.split()) for group in groups)
+    switched_off = r"^ *NUMBA_DISABLE_JIT=1 .* --cov .*\n +--cov-fail-under=(\d+) .*\n +tests/test_\{([\w,]+)\}\.py$"
+    step = re.search(switched_off, SCRIPT, re.MULTILINE)
     assert 50 <= int(step[1]) <= 100
-    assert [name for name in step[2].split(",") if not (ROOT / "tests" / f"test_{name}.py").exists()] == []
+    assert are_files_of_tests(step[2].split(","))
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
@@ -110,9 +96,7 @@ def test_the_changelog_has_what_is_unreleased_and_below_it_the_version_with_its_
     assert set(headings) <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 
 
-PLUG_INS = (  # the bases
-    *(Dataset, KernelFamily, Loss, PaperClaim, ParametricKernel, Regularizer, Scenario, Solver, Suite, Tab),
-)
+BASES = (Dataset, KernelFamily, Loss, PaperClaim, ParametricKernel, Regularizer, Scenario, Solver, Suite, Tab)
 
 
 def public_documents() -> set[str]:
@@ -124,7 +108,7 @@ def public_documents() -> set[str]:
     solver_classes()
     named = [getattr(package, name) for package in packages for name in package.__all__]
     facts = Facts.__subclasses__()
-    things = [*PLUG_INS, *facts, *(kind for base in facts for kind in base.__subclasses__()), *named]
+    things = [*BASES, *facts, *(kind for base in facts for kind in base.__subclasses__()), *named]
     classes = {base for thing in things if isinstance(thing, type) for base in thing.__mro__}
     methods = {
         f"{owner.__module__}.{owner.__qualname__}.{name}"
@@ -152,13 +136,8 @@ SECTION = re.compile(
 
 def test_what_nobody_outside_reads_is_documented_by_a_sentence_and_types() -> None:
     public = public_documents()
-    found = [
-        name
-        for module in SOURCES
-        for name, text in documents(tree(module), module)
-        if SECTION.search(text) and name not in public
-    ]
-    assert found == []
+    told = [named for module in SOURCES for named in documents(tree(module), module)]
+    assert [name for name, text in told if SECTION.search(text) and name not in public] == []
 
 
 def test_no_line_of_a_page_s_programs_is_a_bare_name_which_strict_type_checkers_refuse() -> None:

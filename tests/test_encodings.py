@@ -21,9 +21,6 @@ WORDS = {
     ("cp1251", "Windows-1251"): (
         "пол мужской женский возраст город москва казань да нет большой малый средний количество цена товар",
     ),
-    ("koi8-r", "KOI8-R"): (
-        "пол мужской женский возраст город москва казань да нет большой малый средний количество цена товар",
-    ),
     ("cp1253", "Windows-1253"): ("φύλο άνδρας γυναίκα ηλικία πόλη αθήνα ναι όχι μεγάλο μικρό κατηγορία τιμή",),
     ("cp1254", "Windows-1254"): ("kadın yaş şehir eskişehir hayır büyük küçük yüksek düşük değer ağırlık sınıf",),
     ("cp1255", "Windows-1255"): ("גבר אישה גיל ירושלים חיפה גדול קטן בינוני גבוה נמוך ערך חודש מחיר כמות",),
@@ -34,15 +31,14 @@ WORDS = {
     ("shift_jis", "Shift-JIS"): (
         "性別 男性 女性 東京 はい いいえ 大きい 小さい クラス 価格 データ りんご カテゴリ 良い 悪い",
     ),
-    ("euc_jp", "EUC-JP"): (
-        "性別 男性 女性 東京 はい いいえ 大きい 小さい クラス 価格 データ りんご カテゴリ 良い 悪い",
-    ),
     ("euc_kr", "EUC-KR"): ("성별 남자 여자 나이 도시 서울 부산 대구 높음 낮음 가격 수량 판매 고객 합격 불합격",),
 }
 UKRAINIAN = "стать вік місто київ львів україна так ні великий малий середній кількість ціна товар їжа єдиний"
-RUSSIAN, JAPANESE = WORDS["cp1251", "Windows-1251"], WORDS["euc_jp", "EUC-JP"]
+RUSSIAN, JAPANESE = WORDS["cp1251", "Windows-1251"], WORDS["shift_jis", "Shift-JIS"]
 WORDS |= {
+    ("koi8-r", "KOI8-R"): RUSSIAN,
     ("koi8-u", "KOI8-U"): (UKRAINIAN,),
+    ("euc_jp", "EUC-JP"): JAPANESE,
     ("cp850", "CP850"): WORDS["cp1252", "Windows-1252"],
     ("cp852", "CP852"): WORDS["cp1250", "Windows-1250"],
     ("cp866", "CP866"): RUSSIAN,
@@ -113,12 +109,7 @@ def test_a_table_that_may_be_in_two_encodings_says_so_and_either_can_be_chosen()
         ("mine.csv", b"a,y\n1,u\n2,v\n", {"missing_view": "average"}, "missing_view, which is for several tables"),
         ("mine.libsvm", b"1 1:2\n-1 1:3\n", {"target": "y"}, "target, which is for tables with named columns"),
         ("mine.libsvm", b"1 1:2\n-1 1:3\n", {"decimal": ","}, "decimal, which is for numbers in texts"),
-        (
-            "mine.arff",
-            b"@relation t\n@attribute a real\n@attribute y {u,v}\n@data\n1,u\n2,v\n",
-            {"header": 2},
-            "header",
-        ),
+        ("mine.arff", b"@relation t\n@attribute a real\n@attribute y {u,v}\n@data\n1,u\n", {"header": 2}, "header"),
         ("mine.json", b'[{"a": 1, "y": "u"}, {"a": 2, "y": "v"}]', {"sep": ";"}, "sep, which is for texts"),
     ],
 )

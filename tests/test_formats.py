@@ -49,26 +49,24 @@ def test_what_scikit_learn_writes_as_libsvm_text_is_read_as_it_reads_it(zero_bas
     assert np.array_equal(data.y > 0, labels > 0)
 
 
-@pytest.mark.parametrize("first", [0, 1])
-def test_precomputed_kernels_of_libsvm_are_gram_matrices(first: int) -> None:
+NO_KERNEL = np.where(K > 0.1, RNG.normal(size=(N, N)), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "first", "gram"),
+    [(K, 0, True), (K, 1, True), (np.where(K > 0.1, K, 0.0), 1, True), (NO_KERNEL, 1, False), (X, 1, False)],
+    ids=["counted from 0", "counted from 1", "zeros left out", "features of zeros", "features"],
+)
+def test_precomputed_kernels_of_libsvm_are_gram_matrices_and_features_counted_from_0_are_none(
+    matrix: np.ndarray, first: int, gram: bool
+) -> None:
     lines = (
-        f"{Y[i]} 0:{i + first} " + " ".join(f"{j + 1}:{value!r}" for j, value in enumerate(row))
-        for i, row in enumerate(K.tolist())
+        f"{Y[i]} 0:{i + first} " + " ".join(f"{j + 1}:{value!r}" for j, value in enumerate(row) if value)
+        for i, row in enumerate(matrix.tolist())
     )
     data = read("\n".join(lines), "kernel.txt")
-    assert np.allclose(data.grams, K)
-
-
-def test_precomputed_kernels_of_libsvm_may_leave_out_zeros_and_features_counted_from_0_are_none() -> None:
-    sparse = np.where(K > 0.1, K, 0.0)
-    for matrix, gram in ((sparse, True), (np.where(K > 0.1, RNG.normal(size=(N, N)), 0.0), False), (X, False)):
-        lines = (
-            f"{Y[i]} 0:{i + 1} " + " ".join(f"{j + 1}:{value!r}" for j, value in enumerate(row) if value)
-            for i, row in enumerate(matrix.tolist())
-        )
-        data = read("\n".join(lines), "kernel.txt")
-        assert (data.grams is not None) is gram
-        assert np.allclose(data.X[:, 1:] if data.grams is None else data.grams[0], matrix)
+    assert (data.grams is not None) is gram
+    assert np.allclose(data.X[:, 1:] if data.grams is None else data.grams[0], matrix)
 
 
 def test_several_labels_a_sample_are_refused_by_name() -> None:
@@ -134,7 +132,10 @@ def test_damaged_arff_is_refused_in_a_sentence(content: str, says: str) -> None:
 # -- arrays
 
 
-@pytest.mark.parametrize("write", [saved, matlab], ids=["npz", "mat"])
+WRITERS = pytest.mark.parametrize(("write", "name"), [(saved, "file.npz"), (matlab, "file.mat")], ids=["npz", "mat"])
+
+
+@WRITERS
 @pytest.mark.parametrize(
     "arrays",
     [
@@ -148,11 +149,11 @@ def test_damaged_arff_is_refused_in_a_sentence(content: str, says: str) -> None:
     ],
     ids=["X y", "data labels", "fea gnd", "any names", "transposed", "a column for each class", "a column"],
 )
-def test_arrays_under_any_names_are_samples_and_labels(write: Callable[..., bytes], arrays: dict[str, Any]) -> None:
-    assert is_the_table(read(write(**arrays), "file." + ("npz" if write is saved else "mat")))
+def test_arrays_under_any_names_are_samples_and_labels(write, name: str, arrays: dict[str, Any]) -> None:
+    assert is_the_table(read(write(**arrays), name))
 
 
-@pytest.mark.parametrize("write", [saved, matlab], ids=["npz", "mat"])
+@WRITERS
 @pytest.mark.parametrize(
     "kernels",
     [
@@ -163,8 +164,8 @@ def test_arrays_under_any_names_are_samples_and_labels(write: Callable[..., byte
     ],
     ids=["m n n", "n n m", "one each", "upper triangles"],
 )
-def test_kernels_in_any_order_are_gram_matrices(write: Callable[..., bytes], kernels: dict[str, Any]) -> None:
-    data = read(write(**kernels, y=Y), "file." + ("npz" if write is saved else "mat"))
+def test_kernels_in_any_order_are_gram_matrices(write, name: str, kernels: dict[str, Any]) -> None:
+    data = read(write(**kernels, y=Y), name)
     assert data.grams is not None
     bank = mv.KernelBank.from_grams(data.grams, names=data.kernel_names)
     assert np.allclose(bank.combine(np.ones(3)), KERNELS.sum(0))
@@ -173,30 +174,31 @@ def test_kernels_in_any_order_are_gram_matrices(write: Callable[..., bytes], ker
 
 
 PICTURES = RNG.integers(0, 255, (N, 5, 5, 3)).astype(np.uint8)
+GREY = PICTURES[..., 0]
 
 
-@pytest.mark.parametrize("write", [saved, matlab], ids=["npz", "mat"])
+@WRITERS
 @pytest.mark.parametrize(
     "arrays",
-    [{"X": PICTURES[..., 0], "y": Y}, {"images": PICTURES, "labels": Y}, {"x": np.moveaxis(PICTURES, 0, -1), "y": Y}],
-    ids=["grey", "coloured", "the last axis"],
+    [
+        {"X": GREY, "y": Y},
+        {"images": PICTURES, "labels": Y},
+        {"x": np.moveaxis(PICTURES, 0, -1), "y": Y},
+        {"x_train": GREY[:TRAINED], "y_train": Y[:TRAINED], "x_test": GREY[TRAINED:], "y_test": Y[TRAINED:]},
+    ],
+    ids=["grey", "coloured", "the last axis", "some to test"],
 )
-def test_pictures_are_rows_of_their_points(write: Callable[..., bytes], arrays: dict[str, Any]) -> None:
-    data = read(write(**arrays), "p." + ("npz" if write is saved else "mat"))
+def test_pictures_are_rows_of_their_points(write, name: str, arrays: dict[str, Any]) -> None:
+    data = read(write(**arrays), name)
     assert data.grams is None
     assert np.array_equal(data.y > 0, Y == 1)
-    assert np.array_equal(data.X, (PICTURES[..., 0] if data.n_features == 25 else PICTURES).reshape(N, -1))
+    assert np.array_equal(data.X, (GREY if data.n_features == 25 else PICTURES).reshape(N, -1))
+    assert ([] if data.held_out is None else data.held_out.tolist()) == (
+        [False] * TRAINED + [True] * 10 if "x_test" in arrays else []
+    )
 
 
-def test_pictures_to_test_stand_beside_others() -> None:
-    grey = PICTURES[..., 0]
-    parts = {"x_train": grey[:TRAINED], "y_train": Y[:TRAINED], "x_test": grey[TRAINED:], "y_test": Y[TRAINED:]}
-    data = read(saved(**parts), "p.npz")
-    assert data.held_out.sum() == 10
-    assert np.array_equal(data.X, grey.reshape(N, -1))
-
-
-def test_structs_cells_and_sparse_arrays_of_matlab_are_looked_into() -> None:
+def test_structs_cells_objects_and_sparse_arrays_are_looked_into() -> None:
     cells = np.empty((1, 3), dtype=object)
     cells[0, :] = list(KERNELS)
     names = np.empty((N, 1), dtype=object)
@@ -205,6 +207,10 @@ def test_structs_cells_and_sparse_arrays_of_matlab_are_looked_into() -> None:
     assert np.allclose(data.grams, KERNELS)
     assert data.classes == ("no", "yes")
     assert is_the_table(read(matlab(A=csr_matrix(X), y=Y), "file.mat"))
+    structs = np.empty((1, 3), dtype=[("K", object), ("name", object)])
+    structs[0, :] = [(kernel, f"k{k}") for k, kernel in enumerate(KERNELS)]
+    assert np.allclose(read(matlab(kernels=structs, y=Y), "file.mat").grams, KERNELS)
+    assert is_the_table(read(saved(X=X.astype(object), y=Y), "x.npz"))
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
@@ -217,14 +223,6 @@ def test_sparse_arrays_of_half_precision_are_read(kind: str, tmp_path: Path) -> 
     np.savez(tmp_path / "x.npz", data=half, shape=table.shape, format=kind.encode(), **places)
     np.save(tmp_path / "y.npy", Y)
     np.testing.assert_allclose(mv.read_dataset([tmp_path / "x.npz", tmp_path / "y.npy"]).X, table.toarray(), rtol=1e-3)
-
-
-def test_arrays_of_structs_and_objects_are_looked_into() -> None:
-    structs = np.empty((1, 3), dtype=[("K", object), ("name", object)])
-    structs[0, :] = [(kernel, f"k{k}") for k, kernel in enumerate(KERNELS)]
-    data = read(matlab(kernels=structs, y=Y), "file.mat")
-    assert np.allclose(data.grams, KERNELS)
-    assert is_the_table(read(saved(X=X.astype(object), y=Y), "x.npz"))
 
 
 def test_arff_with_quotes_of_both_kinds_in_a_row() -> None:
@@ -247,10 +245,16 @@ def test_kernels_that_are_none_are_named_and_not_taken_for_features() -> None:
     assert "Not symmetric, and read as features: A." in read(saved(A=skew, y=Y), "x.npz").notes
 
 
-def test_several_tables_of_arrays_are_views() -> None:
+def test_several_tables_of_arrays_are_views_and_what_plays_no_part_or_is_missing_is_named() -> None:
     data = read(saved(sound=X, picture=np.hstack([X, X**2]), y=Y), "views.npz")
     assert data.groups == ((0, 1, 2), tuple(range(3, 9)))
     assert data.feature_names[3] == "picture: 1"
+    data = read(saved(X_train=X, y_train=Y, old=X[:7], seen=Y[:7]), "x.npz")
+    assert is_the_table(data)
+    assert "Not used of x.npz: old (7, 3), seen (7,)." in data.notes
+    assert is_the_table(read(saved(measured=X, whose=Y, rate=0.5), "x.npz"))
+    with pytest.raises(DataError, match=r"holds X \(40, 3\), Z \(7, 2\): no labels"):
+        read(saved(X=X, Z=np.ones((7, 2))), "x.npz")
 
 
 def test_labels_that_are_python_objects_are_read_without_unpickling(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,18 +263,6 @@ def test_labels_that_are_python_objects_are_read_without_unpickling(monkeypatch:
         monkeypatch.setattr(f"pickle.{name}", lambda *_a, **_k: pytest.fail("unpickled"))
     assert is_the_table(read(content, "x.npz"))
     assert is_the_table(read(saved(X=X, y=Y.astype(object)), "x.npz"))
-
-
-def test_what_an_archive_holds_is_said_where_labels_are_missing() -> None:
-    with pytest.raises(DataError, match=r"holds X \(40, 3\), Z \(7, 2\): no labels"):
-        read(saved(X=X, Z=np.ones((7, 2))), "x.npz")
-
-
-def test_arrays_that_play_no_part_are_named() -> None:
-    data = read(saved(X_train=X, y_train=Y, old=X[:7], seen=Y[:7]), "x.npz")
-    assert is_the_table(data)
-    assert "Not used of x.npz: old (7, 3), seen (7,)." in data.notes
-    assert is_the_table(read(saved(measured=X, whose=Y, rate=0.5), "x.npz"))
 
 
 def test_a_single_array_is_a_table_whose_last_column_is_the_target() -> None:
@@ -399,6 +391,9 @@ def test_a_new_table_is_read_as_the_one_learned_from_was() -> None:
     X, notes = columns.read(columns.table(b"w,where\n3,US\n4,US\n", "new.csv"))
     assert X.tolist() == [[3.0, 1.0], [4.0, 1.0]]
     assert 'Column "w" has no unit: its numbers are taken to be in kg.' in notes
+    lines = "".join(f"{i} kg,{i % 7}cm,{'pq'[i % 2]}\n" for i in range(30))  # other units in what was left out
+    columns = Columns.of(read(f"w,seat,y\n{lines}", "t.csv", leave_out=["seat"]))
+    assert columns.read(columns.table(b"w,seat\n12 kg,3mm\n", "new.csv"))[0].tolist() == [[12.0]]
 
 
 def test_what_is_packed_in_cells_of_matlab_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -419,12 +414,6 @@ def test_parts_of_matlab_that_are_of_no_known_kind_are_refused(place: int, byte:
     changed[place] = byte
     with pytest.raises(DataError, match="cannot be read as MATLAB's"):
         read_dataset_bytes(bytes(changed), "x.mat")
-
-
-def test_new_rows_may_have_other_units_in_what_was_left_out() -> None:
-    lines = "".join(f"{i} kg,{i % 7}cm,{'pq'[i % 2]}\n" for i in range(30))
-    columns = Columns.of(read(f"w,seat,y\n{lines}", "t.csv", leave_out=["seat"]))
-    assert columns.read(columns.table(b"w,seat\n12 kg,3mm\n", "new.csv"))[0].tolist() == [[12.0]]
 
 
 @pytest.mark.parametrize("kind", ["{}th", "0{}A", "{}D"])

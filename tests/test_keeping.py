@@ -33,9 +33,8 @@ def path(kind: str, steps: int = 9, m: int = MANY) -> list[np.ndarray]:
 def trace_of(weights: Sequence[np.ndarray]) -> Trace:
     trace = Trace("spg", "SPG", kernel_names=[f"k{k}" for k in range(len(weights[0]))])
     for t, row in enumerate(weights):
-        trace.append(
-            Iterate(row.copy(), np.array([0.5, 0.5]), 2.0 - 0.1 * t, 1.0, 0.5, t + 1, Facts(svm_tolerance=float(t))), t
-        )
+        facts = Facts(svm_tolerance=float(t))
+        trace.append(Iterate(row.copy(), np.array([0.5, 0.5]), 2.0 - 0.1 * t, 1.0, 0.5, t + 1, facts), t)
     return trace
 
 
@@ -50,6 +49,7 @@ def full_disk(**_: object) -> None:
 def test_weights_come_back_bit_for_bit(kind: str, in_memory: int, file: object, monkeypatch: Any) -> None:
     for name, value in {"IN_MEMORY": in_memory, "tempfile.TemporaryFile": file}.items():
         monkeypatch.setattr(f"mklviz.record.weights.{name}", value)
+    assert all(type(iterate) is Iterate for iterate in trace_of(path(kind, m=weights_module.FEW)))
     weights = path(kind)
     trace = trace_of(weights)
     for kept, row in zip(trace, weights, strict=True):
@@ -58,11 +58,6 @@ def test_weights_come_back_bit_for_bit(kind: str, in_memory: int, file: object, 
     assert trace.weights.tobytes() == np.array(weights).tobytes()
     assert trace[2].gap == pytest.approx(0.8 / 1.8)
     assert replace(trace[2], weights=np.ones(3)).weights.tolist() == [1.0, 1.0, 1.0]
-
-
-def test_few_kernels_are_kept_as_they_are() -> None:
-    trace = trace_of(path("sparse", m=weights_module.FEW))
-    assert all(type(iterate) is Iterate for iterate in trace)
 
 
 @pytest.mark.parametrize("kind", ["sparse", "dense"])
@@ -110,12 +105,17 @@ def assert_same(one: Trace, other: Trace) -> None:
     assert one.split.keys() == other.split.keys()
 
 
-def test_a_trace_can_be_pickled_and_copied() -> None:
+def test_a_trace_and_a_path_can_be_pickled_and_copied() -> None:
     trace = mv.solve(problem("blobs, C = 100"), "level", gap=1e-4)
     _ = trace.motion  # what it has worked out so far needs not travel
-    assert_same(pickled(trace), trace)
-    assert_same(copy.deepcopy(trace), trace)
-    assert_same(copy.copy(trace), trace)
+    for again in (pickled(trace), copy.deepcopy(trace), copy.copy(trace)):
+        assert_same(again, trace)
+    found = mv.path(problem("blobs, C = 1"), "level", C=[10.0, 1.0], max_iter=5)
+    again = pickled(found)
+    assert (again.parameter, again.warm, again.complete) == ("C", True, True)
+    for (value, trace), (other, same) in zip(found, again, strict=True):
+        assert value == other
+        assert_same(same, trace)
 
 
 def test_a_trace_that_still_grows_is_pickled_as_it_is_and_its_copy_can_go_on() -> None:
@@ -125,15 +125,6 @@ def test_a_trace_that_still_grows_is_pickled_as_it_is_and_its_copy_can_go_on() -
     again.append(trace[1], 9.0)
     assert (len(trace), len(again)) == (4, 5)
     np.testing.assert_array_equal(again[4].weights, trace[1].weights)
-
-
-def test_a_path_can_be_pickled() -> None:
-    found = mv.path(problem("blobs, C = 1"), "level", C=[10.0, 1.0], max_iter=5)
-    again = pickled(found)
-    assert (again.parameter, again.warm, again.complete) == ("C", True, True)
-    for (value, trace), (other, same) in zip(found, again, strict=True):
-        assert value == other
-        assert_same(same, trace)
 
 
 @pytest.mark.full

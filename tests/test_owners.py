@@ -226,17 +226,14 @@ def test_a_link_that_was_passed_on_takes_no_race_over() -> None:
     assert rooms.take_over(old.key, SharedRace(Session(owner=A), lambda: True))
 
 
-def test_a_session_without_an_owner_sees_nothing(kept: Store) -> None:
-    assert Session().store.runs() == []
-
-
 @pytest.mark.full
 def test_on_the_command_line_in_a_notebook_and_where_runs_are_shared_all_runs_are_there(kept: Store) -> None:
     assert [run.name for run in mv.runs()] == [run.name for run in Explorer().session.store.runs()] == [SECRET]
     assert len(SweepTable.of(kept.of(B), Sweep.from_words("data=heart"))) == 0
 
 
-def test_one_visitor_s_switch_is_his_own(kept: Store) -> None:
+def test_one_visitor_s_session_and_switch_are_his_own(kept: Store) -> None:
+    assert Session().store.runs() == []  # that of nobody sees nothing
     ours, theirs = Session(owner=B), Session(owner=A)
     ours.keeps = False
     assert (ours.store.enabled, theirs.store.enabled, kept.enabled) == (False, True, True)

@@ -3,8 +3,9 @@
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ from _plugins import LOSS, REGULARIZER, Save
 import mklviz as mv
 import mklviz.problem.losses as losses
 import mklviz.problem.regularizers as regularizers
-import mklviz.solvers
+import mklviz.scenarios as scenarios
+import mklviz.solvers as solvers
+import mklviz.views.tabs as tabs
 from mklviz import plugins
 from mklviz.cli.commands import main
 from mklviz.errors import UnknownName
@@ -65,35 +68,12 @@ print(all(found), left_out())
     assert done.stdout.split() == ["True", "()"]
 
 
-BROKEN = {
-    "a typing error": ("x = 1\ndef f(:\n    pass\n", "SyntaxError in line 2, invalid syntax."),
-    "a name that is not there": ("x = 1\ny = nobody\n", "NameError in line 2, name 'nobody' is not defined."),
-    "a library that is not there": ("\n\nimport nowhere_7\n", "ModuleNotFoundError in line 3, No module named"),
-    "one that ends the program": ("raise SystemExit(3)\n", "SystemExit in line 1, 3."),
-    "nothing in it": ("", "it defines no Solver with a name_."),
-    "a solver without a name": (SOLVER.replace('name_ = "idle"', ""), "it defines no Solver with a name_."),
-    "a name that is taken": (SOLVER.replace('"idle"', '"level"'), "its name 'level' is already that of mklviz."),
-}
-
-
-@pytest.mark.parametrize("case", BROKEN)
-def test_a_broken_solver_is_named_in_a_sentence_and_the_others_work(save: Save, case: str) -> None:
-    text, reason = BROKEN[case]
-    before = mv.available_solvers()
-    save(mklviz.solvers, "zebra", text)
-    assert mv.available_solvers() == before
-    (sentence,) = plugins.left_out()
-    assert sentence.startswith(f"solvers/zebra.py is left out: {reason}")
-    with pytest.raises(UnknownName, match=r"no solver called 'zebra'.*solvers/zebra\.py is left out"):
-        mv.make_solver("zebra")
-
-
 def test_a_solver_that_breaks_when_asked_about_a_problem_is_not_offered(save: Save) -> None:
     from _problems import problem
 
     from mklviz.engine import why_not
 
-    save(mklviz.solvers, "zebra", SOLVER.replace('return ""', "return problem.nothing"))
+    save(solvers, "zebra", SOLVER.replace('return ""', "return problem.nothing"))
     posed = problem("noisy blobs, C = 10")
     assert "idle" in mv.available_solvers()
     assert "idle" not in mv.available_solvers(posed)
@@ -133,32 +113,6 @@ from mklviz.recipe import DataChoice, Recipe
 from mklviz.scenarios import Scenario
 SCENARIO = Scenario(name="zebra", title="Stripes", look_for="Nothing.", recipe=Recipe(data=DataChoice("sonar")))
 """
-BROKEN_SCENARIOS = {
-    "a typing error": ("def f(:\n", "SyntaxError in line 1, invalid syntax."),
-    "an error while it is read": ("x = 1\ny = 1 / 0\n", "ZeroDivisionError in line 2, division by zero."),
-    "no scenario": ("", "it defines no SCENARIO."),
-    "something else of that name": ("SCENARIO = 3\n", "its SCENARIO is 3, not a Scenario."),
-    "data that are not there": (SCENARIO.replace("sonar", "nowhere"), "there is no data set 'nowhere'."),
-    "a name that is taken": (SCENARIO.replace('"zebra"', '"three-groups"'), "the name 'three-groups' is already that"),
-}
-
-
-@pytest.mark.parametrize("case", BROKEN_SCENARIOS)
-def test_a_broken_scenario_is_named_in_a_sentence_and_the_page_has_the_others(save: Save, case: str) -> None:
-    import mklviz.scenarios as package
-    from mklviz.views.sidebar.sidebar import Sidebar
-
-    text, reason = BROKEN_SCENARIOS[case]
-    before = list(package.scenarios())
-    save(package, "zebra", text)
-    assert list(package.scenarios()) == before
-    (sentence,) = plugins.left_out()
-    assert sentence.startswith(f"scenarios/zebra.py is left out: {reason}")
-    sidebar = Sidebar()
-    assert sidebar.left_out.visible
-    assert "scenarios/zebra.py is left out" in sidebar.left_out.object
-    assert list(sidebar.scenario.choice.offered.values()) == before
-    assert sidebar.blocked == ""
 
 
 # tabs
@@ -182,46 +136,82 @@ class Note(Tab):
     def __panel__(self):
         return self.text
 '''
-BROKEN_TABS = {
-    "a typing error": ("def f(:\n", "SyntaxError in line 1, invalid syntax."),
-    "no tab": ("", "it defines no Tab."),
-    "no title": (TAB.replace("title, order = ", "order, other = "), "Note does not define title."),
+BROKEN: dict[str, tuple[ModuleType, str, str]] = {
+    "a typing error": (solvers, "x = 1\ndef f(:\n    pass\n", "SyntaxError in line 2, invalid syntax."),
+    "a name that is not there": (solvers, "x = 1\ny = nobody\n", "NameError in line 2, name 'nobody' is not defined."),
+    "a library that is not there": (
+        solvers,
+        "\n\nimport nowhere_7\n",
+        "ModuleNotFoundError in line 3, No module named",
+    ),
+    "one that ends the program": (solvers, "raise SystemExit(3)\n", "SystemExit in line 1, 3."),
+    "nothing in it": (solvers, "", "it defines no Solver with a name_."),
+    "no name": (solvers, SOLVER.replace('name_ = "idle"', ""), "it defines no Solver with a name_."),
+    "a solver's name": (solvers, SOLVER.replace('"idle"', '"level"'), "its name 'level' is already that of mklviz."),
+    "no scenario": (scenarios, "", "it defines no SCENARIO."),
+    "something else of that name": (scenarios, "SCENARIO = 3\n", "its SCENARIO is 3, not a Scenario."),
+    "no such data": (scenarios, SCENARIO.replace("sonar", "nowhere"), "there is no data set 'nowhere'."),
+    "a scenario's name": (
+        scenarios,
+        SCENARIO.replace('"zebra"', '"three-groups"'),
+        "the name 'three-groups' is already that",
+    ),
+    "no tab": (tabs, "", "it defines no Tab."),
+    "no title": (tabs, TAB.replace("title, order = ", "order, other = "), "Note does not define title."),
+}
+NAMES_OF: dict[ModuleType, Callable[[], Any]] = {
+    solvers: mv.available_solvers,
+    scenarios: lambda: [*scenarios.scenarios()],
+    tabs: tabs.tab_classes,
 }
 
 
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_plug_in_is_named_in_a_sentence_and_the_others_work(save: Save, case: str) -> None:
+    package, text, reason = BROKEN[case]
+    before = NAMES_OF[package]()
+    save(package, "zebra", text)
+    assert NAMES_OF[package]() == before
+    (sentence,) = plugins.left_out()
+    file = f"{package.__name__.rpartition('.')[2]}/zebra.py"
+    assert sentence.startswith(f"{file} is left out: {reason}")
+    if package is solvers:
+        with pytest.raises(UnknownName, match=r"no solver called 'zebra'.*solvers/zebra\.py is left out"):
+            mv.make_solver("zebra")
+
+
 @pytest.mark.full
-@pytest.mark.parametrize("case", BROKEN_TABS)
-def test_a_broken_tab_is_named_on_the_page_and_the_others_work(save: Save, case: str) -> None:
-    import mklviz.views.tabs as package
+def test_broken_plug_ins_are_named_on_the_page_which_has_the_others(save: Save) -> None:
     from mklviz.views.explorer.explorer import Explorer
 
-    text, reason = BROKEN_TABS[case]
-    before = package.tab_classes()
-    save(package, "zebra", text)
-    assert package.tab_classes() == before
+    known, titles = NAMES_OF[scenarios](), [tab.title for tab in NAMES_OF[tabs]()]
+    for package in (scenarios, tabs):
+        save(package, "zebra", "def f(:\n")
     explorer = Explorer()
-    assert "tabs/zebra.py is left out" in explorer.sidebar.left_out.object
-    assert [sentence.partition(": ")[2] for sentence in plugins.left_out()] == [reason]
-    assert [title for title, _ in zip(explorer.shell.strip._names, before, strict=True)] == [t.title for t in before]
+    said = explorer.sidebar.left_out
+    assert said.visible
+    assert all(f"{name}/zebra.py is left out" in said.object for name in ("scenarios", "tabs"))
+    assert list(explorer.sidebar.scenario.choice.offered.values()) == known
+    assert explorer.sidebar.blocked == ""
+    assert explorer.shell.strip._names[: len(titles)] == titles
 
 
 @pytest.mark.parametrize("where", ["supports", "__init__", "follow"])
 def test_a_tab_that_breaks_down_says_so_in_its_place(save: Save, no_log: None, where: str) -> None:
-    import mklviz.views.tabs as package
     from mklviz.views.explorer.shell import Shell
     from mklviz.views.session.session import Session
 
     begin = "    @classmethod\n    def supports(cls, session):\n        return ''\n\n    def __init__(self):"
     text = TAB.replace("    def __init__(self):", begin)
     line = next(line for line in text.splitlines() if f"def {where}(" in line)
-    save(package, "zebra", text.replace(line, f"{line}\n        1 / 0"))
+    save(tabs, "zebra", text.replace(line, f"{line}\n        1 / 0"))
     shell = Shell(Session())
     shell.strip.active = len(shell.strip) - 1
-    (said,) = shell.boxes[package.tab_classes()[-1]].objects
+    (said,) = shell.boxes[tabs.tab_classes()[-1]].objects
     assert "The tab Note broke down and stays empty (ZeroDivisionError: division by zero)." in said.object
     shell.tick(0.0)
     shell.strip.active = 0
-    assert list(shell.tabs) == [package.tab_classes()[0]]
+    assert list(shell.tabs) == [tabs.tab_classes()[0]]
 
 
 # packages

@@ -72,17 +72,6 @@ def test_the_rule_of_the_projected_gradient_can_be_set_or_left_out():
     assert none.runs["spg"].status == "limit"
 
 
-def test_what_makes_no_product_is_refused_in_a_sentence():
-    with pytest.raises(UnknownName, match=r"a sum, a product or a polynomial, not .ratio."):
-        PRODUCT.changed(combination="ratio")
-    wrong = replace(PRODUCT, solvers=(SolverChoice("level"),))
-    prepared = wrong.prepare()
-    with pytest.raises(UnsupportedProblem, match="Level needs a sum of kernels"):
-        wrong.race(prepared)
-    with pytest.raises(ProblemError, match="brings Gram matrices"):
-        PRODUCT.prepare(mv.read_dataset(GRAMS))
-
-
 def test_the_command_line_races_a_product_by_the_solvers_that_can(capsys, tmp_path):
     table = tmp_path / "steps.csv"
     assert main([*WORDS, "--solvers", "spg,pgd", "--csv", str(table)]) == 0
@@ -96,11 +85,8 @@ def test_the_command_line_races_a_product_by_the_solvers_that_can(capsys, tmp_pa
     assert float(steps[0]["projected_gradient"]) > 0.0
 
 
-SQUARE = Recipe(
-    data=DataChoice("liver"),
-    kernels=KernelChoice(combination="polynomial"),
-    problem=ProblemChoice(loss=Hinge(10.0), regularizer=L1Penalty(1.0)),
-    solvers=(SolverChoice("spg"), SolverChoice("pgd", {"spectral": True})),
+SQUARE = PRODUCT.changed(
+    combination="polynomial", solvers=(SolverChoice("spg"), SolverChoice("pgd", {"spectral": True}))
 )
 SCENARIO = load_scenario("polynomials").recipe
 OF_SQUARES = ["race", "--data", "liver", "--combination", "polynomial", "--C", "10"]
@@ -143,15 +129,21 @@ def test_the_log_determinant_takes_the_gap_from_a_sum_of_kernels_as_well():
     assert not any(isinstance(rule, Gap) for rule in rules)
 
 
-def test_what_makes_no_polynomial_is_refused_in_a_sentence():
+def test_what_makes_no_product_and_no_polynomial_is_refused_in_a_sentence():
+    with pytest.raises(UnknownName, match=r"a sum, a product or a polynomial, not .ratio."):
+        PRODUCT.changed(combination="ratio")
+    wrong = replace(PRODUCT, solvers=(SolverChoice("level"),))
+    with pytest.raises(UnsupportedProblem, match="Level needs a sum of kernels"):
+        wrong.race(wrong.prepare())
+    for recipe, said in ((PRODUCT, "brings Gram matrices"), (SQUARE, "of weighted features is made of features")):
+        with pytest.raises(ProblemError, match=said):
+            recipe.prepare(mv.read_dataset(GRAMS))
     with pytest.raises(KernelError, match="whole number from 1 on"):
         SQUARE.changed(degrees=(0,))
     with pytest.raises(ProblemError, match="No degrees"):
         SQUARE.changed(degrees=())
     with pytest.raises(ProblemError, match="A polynomial of weighted features cannot be approximated"):
         SQUARE.changed(approximation=mv.Nystrom(20))
-    with pytest.raises(ProblemError, match="A polynomial of weighted features is made of features"):
-        SQUARE.prepare(mv.read_dataset(GRAMS))
 
 
 @pytest.mark.full
@@ -184,32 +176,16 @@ def test_the_command_line_says_what_does_not_go_with_a_product_or_a_polynomial(c
 # -- on screen
 
 
-def test_the_controls_offer_degrees_in_the_place_of_families():
-    sidebar = Sidebar("silp-oscillates")
-    panel = sidebar.kernels
-    assert not panel.degrees.box.visible
-    panel.combination.value = "polynomial"
-    assert panel.degrees.box.visible
-    assert not panel.normalize.visible
-    assert not panel.add.visible
-    assert "parameters of the kernel" in panel.about.object
-    assert panel.size.object.startswith("34 parameters · 175 points")
-    panel.degrees.box.value = "1, 2, 3"
-    assert sidebar.kernels.chosen == KernelChoice("polynomial", degrees=(1, 2, 3))
-    assert panel.size.object.startswith("102 parameters")
-    panel.degrees.box.value = "1.5"
-    assert "whole number" in sidebar.blocked
-    panel.combination.value = "sum"
-    assert not panel.degrees.box.visible
-    assert panel.size.object.startswith("442 kernels")
-
-
-def test_the_page_speaks_of_parameters_and_says_why_there_is_no_gap() -> None:
-    race, view = SQUARE.race(SQUARE.prepare()), RaceView()
+def shown(described: Recipe) -> RaceView:
+    race, view = described.race(described.prepare()), RaceView()
     view.show(race)
     ran(race)
     tick(view)
-    page = view.page
+    return view
+
+
+def test_the_page_speaks_of_parameters_and_says_why_there_is_no_gap() -> None:
+    page = shown(SQUARE).page
     assert "Parameters of the kernel, six largest" in page.weights_title.object
     assert "constant" in page.weights_title.object
     assert "Parameters in use" in page.titles["active"].object
@@ -221,11 +197,8 @@ def test_the_page_speaks_of_parameters_and_says_why_there_is_no_gap() -> None:
 def test_an_objective_that_may_be_negative_is_drawn_on_a_linear_axis():
     """1'd - log det(K_d + eps I) of a polynomial, whose values exceed one, falls far below zero."""
     described = SCENARIO.changed(regularizer=LogDet(), max_iter=20, solvers=(SolverChoice("spg"),))
-    race, view = described.race(described.prepare()), RaceView()
-    view.show(race)
-    ran(race)
-    tick(view)
-    assert race.runs["spg"].trace.best.objective < 0.0
+    view = shown(described)
+    assert view.race.runs["spg"].trace.best.objective < 0.0
     assert isinstance(view.charts.objective.y_scale, LinearScale)
     assert isinstance(view.charts.gap.y_scale, LogScale)
 
@@ -233,12 +206,7 @@ def test_an_objective_that_may_be_negative_is_drawn_on_a_linear_axis():
 # -- products on screen
 
 
-SMALL = Recipe(
-    data=DataChoice("liver"),
-    kernels=KernelChoice(combination="product"),
-    problem=ProblemChoice(loss=Hinge(10.0), regularizer=L1Penalty(1.0)),
-    solvers=(SolverChoice("spg"), SolverChoice("pgd", {"spectral": True})),
-)
+SMALL = replace(PRODUCT, solvers=SQUARE.solvers)
 
 
 def ended(*solvers: str, problem: Problem | None = None, **options: Any) -> Race:
@@ -248,20 +216,37 @@ def ended(*solvers: str, problem: Problem | None = None, **options: Any) -> Race
 # -- the controls
 
 
-def test_a_product_offers_neither_families_nor_scales_and_says_why():
-    sidebar = Sidebar("silp-oscillates")
-    panel = sidebar.kernels
+@pytest.mark.parametrize(
+    ("combination", "about", "size"),
+    [
+        ("product", "no families, widths or scales to choose", "33 kernels · 175 points"),
+        ("polynomial", "parameters of the kernel", "34 parameters · 175 points"),
+    ],
+)
+def test_what_is_no_sum_offers_neither_families_nor_scales_and_says_why(combination, about, size):
+    panel = Sidebar("silp-oscillates").kernels
     assert panel.normalize.visible
     assert not panel.about.visible
-    panel.combination.value = "product"
-    assert not panel.normalize.visible
-    assert not panel.families.visible
-    assert not panel.add.visible
-    assert "no families, widths or scales to choose" in panel.about.object
-    assert panel.size.object.startswith("33 kernels · 175 points")
+    panel.combination.value = combination
+    assert not any(part.visible for part in (panel.normalize, panel.families, panel.add))
+    assert panel.degrees.box.visible is (combination == "polynomial")
+    assert about in panel.about.object
+    assert panel.size.object.startswith(size)
     panel.combination.value = "sum"
     assert panel.normalize.visible
+    assert not panel.degrees.box.visible
     assert panel.size.object.startswith("442 kernels")
+
+
+def test_the_controls_offer_degrees_of_a_polynomial():
+    sidebar = Sidebar("silp-oscillates")
+    panel = sidebar.kernels
+    panel.combination.value = "polynomial"
+    panel.degrees.box.value = "1, 2, 3"
+    assert panel.chosen == KernelChoice("polynomial", degrees=(1, 2, 3))
+    assert panel.size.object.startswith("102 parameters")
+    panel.degrees.box.value = "1.5"
+    assert "whole number" in sidebar.blocked
 
 
 def test_solvers_that_need_a_sum_are_greyed_out_with_their_reason():
@@ -327,16 +312,12 @@ def test_the_scenario_shows_several_minima_the_hill_between_the_best_two_and_one
     assert not card.root.visible
 
 
-def test_a_convex_race_shows_no_card() -> None:
+def test_a_convex_race_shows_no_card_and_runs_that_agree_need_no_profile() -> None:
     X, y = blobs(40, 0.1)
     convex = Problem(mv.KernelBank.build(X, [mv.Gaussian(on="each")]), y, Hinge(10.0))
     card = MinimaCard()
     card.begin(ended("spg", "level", problem=convex))
     assert not card.root.visible
-
-
-def test_runs_that_agree_need_no_profile():
-    card = MinimaCard()
     card.begin(ended("spg", "spg"))
     assert card.root.visible
     assert "All 2 runs ended at the same weights" in card.words.object

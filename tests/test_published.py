@@ -81,27 +81,26 @@ def test_every_change_is_tested_on_three_systems_and_all_pythons_by_the_readme_s
     assert {each["python"] for each in others} == {PYTHONS[0], PYTHONS[-1]}
 
 
-def test_bounds_that_are_lifted_weekly_are_those_of_the_project_but_for_their_ends() -> None:
+def test_a_release_is_published_without_a_password_and_bounds_that_are_lifted_weekly_are_those_of_the_project() -> None:
+    release = read(GITHUB / "workflows" / "release.yml")["jobs"]["publish"]
+    assert release["permissions"] == {"id-token": "write"}
+    assert release["steps"][-1]["run"] == "uv publish --trusted-publishing always dist/*"
+    assert "secrets." not in (GITHUB / "workflows" / "release.yml").read_text()
     lines = (ROOT / ".ci" / "uncapped.txt").read_text(encoding="utf-8").splitlines()
     bounded = [line.partition(",")[0] for line in PROJECT["optional-dependencies"]["app"]]
     assert {line for line in lines if not line.startswith("#")} <= set(bounded)
     assert "--override .ci/uncapped.txt" in (GITHUB / "workflows" / "tests.yml").read_text(encoding="utf-8")
 
 
-def test_a_release_is_published_without_a_password() -> None:
-    release = read(GITHUB / "workflows" / "release.yml")["jobs"]["publish"]
-    assert release["permissions"] == {"id-token": "write"}
-    assert release["steps"][-1]["run"] == "uv publish --trusted-publishing always dist/*"
-    assert "secrets." not in (GITHUB / "workflows" / "release.yml").read_text()
-
-
-def test_forms_for_reports_can_be_filled_in() -> None:
+def test_forms_for_reports_can_be_filled_in_holes_are_reported_by_one_and_nobody_s_address_is_there() -> None:
     for form in (GITHUB / "ISSUE_TEMPLATE").glob("[bi]*.yml"):
         fields = [field for field in read(form)["body"] if field["type"] == "textarea"]
-        assert fields
+        assert len({field["id"] for field in fields}) == len(fields) > 0
         assert all(field["attributes"]["label"] for field in fields)
-        assert len({field["id"] for field in fields}) == len(fields)
     assert "(../CONTRIBUTING.md)" in (GITHUB / "pull_request_template.md").read_text()
+    for name in ("SECURITY.md", "CODE_OF_CONDUCT.md"):
+        text = (ROOT / name).read_text()
+        assert ("*Security*" in text, "@" in text) == (True, False)
 
 
 def test_who_cites_finds_authors_and_version() -> None:
@@ -109,13 +108,6 @@ def test_who_cites_finds_authors_and_version() -> None:
     assert cited["authors"] == [{"name": "mklviz developers"}]
     assert (cited["version"], cited["license"]) == (mv.__version__, PROJECT["license"])
     assert {"cff-version", "message", "title"} <= set(cited)
-
-
-def test_holes_are_reported_by_the_host_s_own_form_and_nobody_s_address() -> None:
-    for name in ("SECURITY.md", "CODE_OF_CONDUCT.md"):
-        text = (ROOT / name).read_text()
-        assert "*Security*" in text
-        assert "@" not in text
 
 
 def test_the_recipe_asks_for_what_the_project_asks_for_and_tests_what_is_in_the_archive() -> None:
@@ -226,20 +218,23 @@ def test_every_package_that_is_imported_is_asked_for() -> None:
     assert {name: packages for name, packages in missing.items() if packages} == {}
 
 
-def test_constraints_are_names_and_exact_versions_of_everything_needed() -> None:
-    lines = [line for line in (ROOT / ".ci" / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
+def pins(name: str) -> list[str]:
+    """Return the lines of a file of exact versions, which must be such."""
+    lines = [line for line in (ROOT / ".ci" / name).read_text().splitlines() if not line.startswith("#")]
     pattern = r'[A-Za-z0-9._-]+==[0-9][0-9A-Za-z.]*(; python_version (<|>=) "3\.12")?'
     assert [line for line in lines if not re.fullmatch(pattern, line)] == []
-    pinned = {canonical(line.split("==")[0]) for line in lines}
+    return [line.split("==")[0] for line in lines]
+
+
+def test_constraints_are_names_and_exact_versions_of_everything_needed() -> None:
+    pinned = {canonical(name) for name in pins("constraints.txt")}
     assert asked_for(frozenset(PROJECT["optional-dependencies"])) - pinned == set()
 
 
 def test_marimo_is_pinned_in_an_environment_of_its_own_before_its_browser_test() -> None:
     script = (ROOT / ".ci" / "run").read_text()
-    lines = [line for line in (ROOT / ".ci" / "marimo.txt").read_text().splitlines() if not line.startswith("#")]
-    assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[0-9][0-9A-Za-z.]*", line)] == []
     others = (ROOT / ".ci" / "constraints.txt").read_text() + (ROOT / "pyproject.toml").read_text()
-    assert [name for name in (line.split("==")[0] for line in lines) if re.search(rf"\b{name}\b[=>]", others)] == []
+    assert [name for name in pins("marimo.txt") if re.search(rf"\b{name}\b[=>]", others)] == []
     steps = ('venv "$work/marimo"', ".ci/marimo.txt", 'export MKLVIZ_MARIMO="$work/marimo', 'run_tests "browser')
     places = [script.index(step) for step in steps]
     assert places == sorted(places)
@@ -260,17 +255,18 @@ def git(folder: Path, *words: str) -> None:
 @pytest.fixture
 def ready(tmp_path: Path) -> Path:
     """Sources that are ready to be released as 0.2.0."""
-    (tmp_path / "mklviz").mkdir()
-    (tmp_path / "mklviz" / "_version.py").write_text('__version__ = "0.2.0"\n')
-    (tmp_path / "pyproject.toml").write_text('[project]\nname = "mklviz"\nversion = "0.2.0"\n')
-    (tmp_path / "CITATION.cff").write_text("version: 0.2.0\n")
-    (tmp_path / ".ci" / "conda").mkdir(parents=True)
-    (tmp_path / ".ci" / "conda" / "recipe.yaml").write_text("context:\n  version: 0.2.0\n")
-    (tmp_path / "CHANGELOG.md").write_text(CHANGELOG)
-    git(tmp_path, "init", "--quiet")
-    git(tmp_path, "add", ".")
-    git(tmp_path, "commit", "--quiet", "-m", "Everything")
-    git(tmp_path, "tag", "v0.1.0")
+    files = {
+        "mklviz/_version.py": '__version__ = "0.2.0"\n',
+        "pyproject.toml": '[project]\nname = "mklviz"\nversion = "0.2.0"\n',
+        "CITATION.cff": "version: 0.2.0\n",
+        ".ci/conda/recipe.yaml": "context:\n  version: 0.2.0\n",
+        "CHANGELOG.md": CHANGELOG,
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "-m", "Everything"], ["tag", "v0.1.0"]):
+        git(tmp_path, *words)
     return tmp_path
 
 
@@ -279,11 +275,16 @@ def faults(release: Any, root: Path, version: str = "0.2.0") -> list[str]:
     return [fault for look in found for fault in look(root, version)]
 
 
-def test_sources_that_are_ready_have_no_fault(release: Any, ready: Path) -> None:
+def test_what_is_not_ready_to_be_released_is_named_and_builds_nothing(release: Any, ready: Path, capsys: Any) -> None:
     assert faults(release, ready) == []
-
-
-def test_a_version_left_behind_is_named_with_its_place(release: Any, ready: Path) -> None:
+    (ready / "stray").touch()
+    assert faults(release, ready) == ["There are uncommitted files; commit or remove them."]
+    assert release.main(["0.2.0"], ready) == 1
+    assert "Not ready: 1 to be put right." in capsys.readouterr().out
+    assert not (ready / "dist").exists()
+    (ready / "stray").unlink()
+    git(ready, "tag", "v0.10.0")
+    assert faults(release, ready) == ["There is a tag v0.10.0; a new version must be higher."]
     (ready / "pyproject.toml").write_text('[project]\nname = "mklviz"\nversion = "0.1.0"\n')
     assert "pyproject.toml has version 0.1.0; write 0.2.0." in faults(release, ready)
     assert [fault for fault in faults(release, ready, "0.3.0") if fault.startswith("mklviz/_version.py has")]
@@ -302,21 +303,6 @@ def test_a_version_left_behind_is_named_with_its_place(release: Any, ready: Path
 def test_what_the_changelog_lacks_is_said(release: Any, ready: Path, old: str, new: str, said: str) -> None:
     (ready / "CHANGELOG.md").write_text(CHANGELOG.replace(old, new))
     assert [fault for fault in release.changelog_faults(ready, "0.2.0") if said in fault]
-
-
-def test_uncommitted_files_and_a_version_that_is_not_new_are_named(release: Any, ready: Path) -> None:
-    (ready / "stray").touch()
-    assert faults(release, ready) == ["There are uncommitted files; commit or remove them."]
-    (ready / "stray").unlink()
-    git(ready, "tag", "v0.10.0")
-    assert faults(release, ready) == ["There is a tag v0.10.0; a new version must be higher."]
-
-
-def test_a_release_that_is_not_ready_builds_nothing(release: Any, ready: Path, capsys: Any) -> None:
-    (ready / "stray").touch()
-    assert release.main(["0.2.0"], ready) == 1
-    assert "Not ready: 1 to be put right." in capsys.readouterr().out
-    assert not (ready / "dist").exists()
 
 
 def test_without_a_version_it_says_how_it_is_called(release: Any, capsys: Any) -> None:

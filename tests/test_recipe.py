@@ -15,7 +15,7 @@ from mklviz.errors import MklvizError, ProblemError
 from mklviz.kernels import Gaussian, KernelFamily, Laplacian, Linear, Nystrom, Polynomial
 from mklviz.kernels.families import kernel_families
 from mklviz.problem import loss_families, regularizer_families
-from mklviz.quoting import ALIASES, cell, hint, suggestions
+from mklviz.quoting import ALIASES, hint, suggestions
 from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, Split, StopChoice
 from mklviz.recipe.words import read_kernels, read_solvers, read_words
 from mklviz.scenarios import scenarios
@@ -78,21 +78,21 @@ def recipe(seed: int) -> Recipe:
 RECIPES = {**{name: scenario.recipe for name, scenario in scenarios().items()}, "plain": Recipe()}
 
 
+def is_read_back(found: Recipe) -> None:
+    for again in (Recipe.from_words(found.to_words()), Recipe.from_json(found.to_json())):
+        assert again == found, found.to_words()
+        assert hash(again) == hash(found)
+
+
 @pytest.mark.parametrize("name", RECIPES)
 def test_a_scenario_is_read_back_from_its_words_and_its_json(name: str) -> None:
-    found = RECIPES[name]
-    for again in (Recipe.from_words(found.to_words()), Recipe.from_json(found.to_json())):
-        assert again == found
-        assert hash(again) == hash(found)
+    is_read_back(RECIPES[name])
 
 
 @pytest.mark.parametrize("block", range(8))
 def test_random_recipes_are_read_back_from_their_words_and_their_json(block: int) -> None:
     for seed in range(25 * block, 25 * (block + 1)):
-        found = recipe(seed)
-        assert Recipe.from_words(found.to_words()) == found, found.to_words()
-        assert Recipe.from_json(found.to_json()) == found
-        assert hash(Recipe.from_json(found.to_json())) == hash(found)
+        is_read_back(recipe(seed))
 
 
 def test_what_a_product_has_no_use_for_makes_no_other_recipe() -> None:
@@ -245,26 +245,19 @@ def test_what_has_no_name_cannot_be_written_and_says_so() -> None:
             write()
 
 
-def test_a_file_is_known_by_its_digest_and_has_to_be_there() -> None:
-    moons = load_dataset("two_moons", n=30)
+def test_a_file_is_known_by_its_digest_has_to_be_there_and_goes_with_no_recipe_for_others() -> None:
+    moons, other = load_dataset("two_moons", n=30), Recipe().on(load_dataset("two_moons", n=40))
     found = Recipe().on(moons)
     assert found.data.own
-    assert found == Recipe().on(load_dataset("two_moons", n=30))
-    assert found != Recipe().on(load_dataset("two_moons", n=40))
+    assert other != found == Recipe().on(load_dataset("two_moons", n=30))
     assert found.changed(positive="upper").load() is moons  # they go along
+    is_read_back(found)
     read = Recipe.from_json(found.to_json())
-    assert read == Recipe.from_words(found.to_words()) == found
-    assert hash(read) == hash(found)
     assert repr(read) == repr(found)
     with pytest.raises(MklvizError, match="open that file"):
         read.prepare()
-
-
-def test_data_go_with_no_recipe_for_others_and_with_no_key_that_is_kept() -> None:
-    moons = load_dataset("two_moons", n=30)
-    found = Recipe().on(moons)
-    assert found.changed(source="sonar").data.dataset is None
-    assert found.changed(source=Recipe().on(load_dataset("two_moons", n=40)).data.source).data.dataset is None
+    for source in ("sonar", other.data.source):
+        assert found.changed(source=source).data.dataset is None
     assert found.bank_key[0] == found.data
     assert found.bank_key[0].dataset is None
     with pytest.raises(MklvizError, match="must be a Dataset, but 3 was given"):
@@ -272,20 +265,17 @@ def test_data_go_with_no_recipe_for_others_and_with_no_key_that_is_kept() -> Non
 
 
 def test_classes_of_equal_weight_are_part_of_a_recipe() -> None:
-    plain = Recipe.from_words("data=heart; solvers=level; kernels=gauss:1,4@all; C=10")
-    found = Recipe.from_words("data=heart; solvers=level; kernels=gauss:1,4@all; C=10; class-weight=balanced")
+    words = "data=heart; solvers=level; kernels=gauss:1,4@all; C=10"
+    plain, found = Recipe.from_words(words), Recipe.from_words(f"{words}; class-weight=balanced")
     assert found == plain.changed(class_weight="balanced") != plain
     assert "class-weight=balanced" in found.to_words()
-    assert Recipe.from_json(found.to_json()) == found
+    is_read_back(found)
     assert found.bank_key == plain.bank_key  # the same kernels
     problem = found.prepare().problem
     sums = [float(problem.sample_weight[problem.y == sign].sum()) for sign in (-1.0, 1.0)]
     assert sums == pytest.approx([0.5 * problem.n] * 2)
     assert plain.prepare().problem.sample_weight is None
     assert found.changed(class_weight=None) == plain
-
-
-def test_weights_of_classes_are_refused_where_there_is_no_place_for_them() -> None:
     with pytest.raises(ProblemError, match=r"class_weight is None or .balanced., but 'fair'"):
         Recipe().changed(class_weight="fair")
     with pytest.raises(ProblemError, match="no classes to balance"):
@@ -303,10 +293,8 @@ def test_words_of_recipes_are_taken_wherever_their_things_are() -> None:
     problem = mv.Problem(mv.KernelBank.build(X, words), y, loss, ball)
     assert problem.loss == mv.Hinge(C=10.0)
     assert problem.regularizer == mv.LpBall(2.0)
-    assert (
-        mv.make_solver("level:lam=0.5", seed=3).param.values()
-        == mv.make_solver("level", lam=0.5, seed=3).param.values()
-    )
+    made = (mv.make_solver("level:lam=0.5", seed=3), mv.make_solver("level", lam=0.5, seed=3))
+    assert made[0].param.values() == made[1].param.values()
     simplex = mv.Problem(problem.bank, y, problem.loss)
     assert mv.solve(simplex, "level:lam=0.5").best.objective == mv.solve(simplex, "level", lam=0.5).best.objective
     assert mv.race(simplex, ["level:lam=0.5", "spg"]).traces
@@ -360,15 +348,5 @@ def test_what_others_call_a_thing_leads_to_names_that_exist() -> None:
     known = {name for names in KINDS.values() for name in names}
     assert {name for names in ALIASES.values() for name in names} <= known
     assert not known & set(ALIASES)
-
-
-def test_without_a_suggestion_all_names_are_listed() -> None:
     assert hint("rbf", KINDS["kernel"]) == "did you mean gaussian?"
     assert hint("nosuch", ["a", "b"]) == "there are a, b."
-
-
-def test_a_cell_comes_back_as_it_was_unless_a_spreadsheet_would_compute_it() -> None:
-    numbers = ["-0,132", "-1.234,5", "+5 %", "-.5", "-1e-5", "-1 234", "word", 2.5]
-    assert [cell(value) for value in numbers] == numbers
-    formulas = ["=1+1", "-1+2", "+cmd|1", "-2-3", "@sum", "\t=1"]
-    assert [cell(value) for value in formulas] == [f"'{value}" for value in formulas]

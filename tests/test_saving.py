@@ -54,16 +54,23 @@ def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", refuse)
 
 
+def interrupted(target: Path) -> None:
+    with replacing(target) as file:
+        file.write(b"half")
+        raise KeyboardInterrupt
+
+
 @pytest.mark.usefixtures("full_disk")
-def test_a_full_disk_leaves_the_old_trace(tmp_path: Path) -> None:
+def test_a_full_disk_leaves_the_old_trace_and_the_old_path(tmp_path: Path) -> None:
     fails_to_save(tmp_path, small_trace().save, OSError)
-
-
-@pytest.mark.usefixtures("full_disk")
-def test_a_full_disk_leaves_the_old_path(tmp_path: Path) -> None:
     found = mv.Path("C", True)
     found.append(1.0, small_trace())
     fails_to_save(tmp_path, found.save, OSError)
+
+
+def test_what_cannot_be_written_down_and_ctrl_c_leave_the_old_file(tmp_path: Path) -> None:
+    fails_to_save(tmp_path, small_trace(Odd(odd={1, 2})).save, TypeError)
+    fails_to_save(tmp_path, interrupted, KeyboardInterrupt)
 
 
 @pytest.mark.usefixtures("full_disk")
@@ -74,19 +81,6 @@ def test_a_full_disk_leaves_what_the_command_line_wrote_before(option: str, tmp_
     race = ["race", "--data", "two_moons", "--solvers", "level,spg", "--max-iter", "1", option, str(kept)]
     assert main(race) != 0
     assert kept.read_bytes() == OLD
-
-
-def test_what_cannot_be_written_down_leaves_the_old_trace(tmp_path: Path) -> None:
-    fails_to_save(tmp_path, small_trace(Odd(odd={1, 2})).save, TypeError)
-
-
-def test_ctrl_c_leaves_the_old_file(tmp_path: Path) -> None:
-    def save(target: Path) -> None:
-        with replacing(target) as file:
-            file.write(b"half")
-            raise KeyboardInterrupt
-
-    fails_to_save(tmp_path, save, KeyboardInterrupt)
 
 
 def test_a_file_keeps_its_permissions_and_a_link_stays_a_link(tmp_path: Path) -> None:

@@ -51,10 +51,8 @@ class Job:
     `hold`: what its turn goes on until, beyond these seconds; `begun`: set by its first turn.
     """
 
-    def __init__(
-        self, name: str, party: TimeShare, log: list[str], shared: Scheduler, seconds: float, turns: int
-    ) -> None:
-        self.name, self.party, self.log, self.shared = name, party, log, shared
+    def __init__(self, name: str, log: list[str], shared: Scheduler, seconds: float = 0.0, turns: int = 1) -> None:
+        self.name, self.party, self.log, self.shared = name, TimeShare(), log, shared
         self.seconds, self.left = seconds, turns
         self.hold, self.begun, self.ended, self.lost = (threading.Event() for _ in range(4))
         self.hold.set()
@@ -90,9 +88,9 @@ class Asking(Job):
 @pytest.mark.full
 def test_parties_get_the_same_time_however_many_jobs_they_have() -> None:
     shared, log = Scheduler(workers=1), []
-    many, one = TimeShare(), TimeShare()
-    jobs = [Job("many", many, log, shared, 0.01, 20) for _ in range(4)] + [Job("one", one, log, shared, 0.01, 20)]
+    jobs = [Job(name, log, shared, 0.01, 20) for name in ("many", "many", "many", "many", "one")]
     for job in jobs:
+        job.party = jobs[0].party if job.name == "many" else job.party
         shared.submit(job)
     assert all(job.ended.wait(PATIENCE) for job in jobs)
     alone = log.index("one", len(log) - 1 - log[::-1].index("one"))  # where the last of one stands
@@ -101,7 +99,7 @@ def test_parties_get_the_same_time_however_many_jobs_they_have() -> None:
 
 def test_a_long_turn_is_left_in_the_middle_and_taken_up_again() -> None:
     shared, log = Scheduler(workers=1), []
-    long, quick = Asking("long", TimeShare(), log, shared, 0.0, 1), Job("quick", TimeShare(), log, shared, 0.01, 10)
+    long, quick = Asking("long", log, shared), Job("quick", log, shared, 0.01, 10)
     long.until = quick.ended
     shared.submit(long)
     assert long.begun.wait(PATIENCE)
@@ -119,7 +117,7 @@ def test_workers_of_a_server_step_back_behind_its_pages(one_worker: Scheduler) -
 
     log: list[str] = []
     one_worker.niceness = 3
-    job = Looking("of the server", TimeShare(), log, one_worker, 0.0, 1)
+    job = Looking("of the server", log, one_worker)
     one_worker.submit(job)
     assert job.ended.wait(PATIENCE)
     here = os.getpriority(os.PRIO_PROCESS, os.getpid())
@@ -129,7 +127,7 @@ def test_workers_of_a_server_step_back_behind_its_pages(one_worker: Scheduler) -
 
 def test_who_was_idle_has_saved_nothing_up() -> None:
     shared, log = Scheduler(workers=1), []
-    first, late = Job("first", TimeShare(), log, shared, 0.02, 30), Job("late", TimeShare(), log, shared, 0.02, 10)
+    first, late = Job("first", log, shared, 0.02, 30), Job("late", log, shared, 0.02, 10)
     shared.submit(first)
     wait_for(lambda: len(log) >= 15, "15 turns")
     shared.submit(late)
@@ -141,7 +139,7 @@ def test_who_was_idle_has_saved_nothing_up() -> None:
 
 def test_a_job_that_waits_knows_how_many_are_ahead() -> None:
     shared, log = Scheduler(workers=1), []
-    jobs = [Job(str(k), TimeShare(), log, shared, 0.0, 1) for k in range(4)]
+    jobs = [Job(str(k), log, shared) for k in range(4)]
     jobs[0].hold.clear()
     for job in jobs:
         shared.submit(job)
@@ -154,7 +152,7 @@ def test_a_job_that_waits_knows_how_many_are_ahead() -> None:
 
 def test_who_never_asks_loses_its_worker_and_is_given_up(impatient: Scheduler) -> None:
     shared, log = impatient, []
-    silent, quick = Job("silent", TimeShare(), log, shared, 0.0, 1), Job("quick", TimeShare(), log, shared, 0.01, 3)
+    silent, quick = Job("silent", log, shared), Job("quick", log, shared, 0.01, 3)
     silent.hold = silent.lost
     shared.submit(silent)
     assert silent.begun.wait(PATIENCE)
@@ -162,7 +160,7 @@ def test_who_never_asks_loses_its_worker_and_is_given_up(impatient: Scheduler) -
     assert quick.ended.wait(PATIENCE)
     assert silent.ended.wait(PATIENCE)
     assert log == ["quick"] * 3 + ["silent given up", "silent"]
-    again = Job("again", TimeShare(), log, shared, 0.01, 1)
+    again = Job("again", log, shared, 0.01)
     shared.submit(again)
     assert again.ended.wait(PATIENCE)
 
@@ -184,7 +182,7 @@ class Compiling(Job):
 def test_compiling_and_waiting_for_it_are_no_silence(impatient: Scheduler) -> None:
     shared, log = impatient, []
     shared.lost_seconds = 1.5
-    quick, silent = (Compiling(name, TimeShare(), log, shared, 0.0, 1) for name in ("quick", "silent"))
+    quick, silent = (Compiling(name, log, shared) for name in ("quick", "silent"))
     silent.hold = silent.lost
     held = quick.compiling = silent.compiling = 1.8  # each alone is longer than silence may be
     for job in (quick, silent):
@@ -216,7 +214,8 @@ def odd(then: Callable[[], object]) -> Run:
     return Run(POSED, solver)
 
 
-def loop_for_ever() -> None:
+def loop_for_ever(threads: list[threading.Thread]) -> None:
+    threads.append(threading.current_thread())
     while True:
         spend(0.01)
 
@@ -224,12 +223,7 @@ def loop_for_ever() -> None:
 @pytest.mark.usefixtures("impatient")
 def test_a_solver_that_loops_for_ever_fails_alone_and_its_thread_ends() -> None:
     threads: list[threading.Thread] = []
-
-    def loop() -> None:
-        threads.append(threading.current_thread())
-        loop_for_ever()
-
-    looping, fine = odd(loop), Run(POSED, mv.make_solver("spg"))
+    looping, fine = odd(lambda: loop_for_ever(threads)), Run(POSED, mv.make_solver("spg"))
     looping.start()
     wait_for(lambda: threads, "the step that loops")
     fine.start()
@@ -245,7 +239,7 @@ def test_a_solver_that_loops_for_ever_fails_alone_and_its_thread_ends() -> None:
 
 def test_stop_ends_a_run_that_does_not_answer(impatient: Scheduler) -> None:
     threads: list[threading.Thread] = []
-    looping = odd(lambda: (threads.append(threading.current_thread()), loop_for_ever()))
+    looping = odd(lambda: loop_for_ever(threads))
     looping.start()
     wait_for(lambda: not impatient.answers(looping), "silence")
     looping.cancel()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -44,7 +43,9 @@ def test_a_zip_with_one_file_is_that_file_and_with_several_one_data_set() -> Non
 
 
 def test_x_and_y_as_two_files_and_a_folder_of_kernels(tmp_path: Path) -> None:
-    assert is_the_table(read_dataset(written(tmp_path, x_csv=text(X), y_csv=text(Y))))
+    data = read_dataset(written(tmp_path, x_csv=text(X), y_csv=text(Y)))
+    assert is_the_table(data)
+    assert data.classes == ("0", "1")
     folder = tmp_path / "kernels"
     folder.mkdir()
     for k, matrix in enumerate(KERNELS):
@@ -63,7 +64,7 @@ def views() -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def test_tables_of_the_same_samples_are_views_matched_by_their_identifiers(tmp_path: Path) -> None:
-    sound, picture = (view.to_csv(index=False) for view in views())
+    sound, picture = views()
     data = read_dataset(written(tmp_path, sound_csv=sound, picture_csv=picture), target="sound: class")
     assert data.feature_names == ("sound: loud", "sound: high", "picture: red", "picture: size=small")
     assert data.groups == ((0, 1), (2, 3))
@@ -74,31 +75,17 @@ def test_tables_of_the_same_samples_are_views_matched_by_their_identifiers(tmp_p
         read_dataset(written(tmp_path, sound_csv="a,b\n1,x\n", picture_csv="c,d\n1,x\n2,y\n"))
 
 
-@pytest.mark.parametrize("name", ["metadata_csv", "columns_csv"])
-def test_a_table_that_describes_another_is_left_out(name: str, tmp_path: Path) -> None:
-    about = "column,meaning\na,length\nb,width\nc,height\nclass,whether it is one\n"
-    data = read_dataset(written(tmp_path, t_csv=HEADED + rows(), **{name: about}))
-    assert is_the_table(data)
-    assert f"{name[:-4]} is left out: it describes the others." in data.notes
-
-
-def test_samples_that_a_view_lacks_are_said_and_left_out(tmp_path: Path) -> None:
-    sound, picture = views()
-    paths = written(tmp_path, sound_csv=sound.to_csv(index=False), picture_csv=picture[:-3].to_csv(index=False))
-    data = read_dataset(paths, target="sound: class")
-    assert len(data.y) == N - 3
-    assert any("3 of 40 samples are missing in the view picture" in note for note in data.notes)
-
-
 @pytest.mark.parametrize("lacking", ["picture", "sound"])
 def test_the_mean_of_other_kernels_stands_for_those_of_a_view_that_lacks_a_sample(lacking: str, tmp_path: Path) -> None:
     sound, picture = (view.set_index("id", drop=False).loc[views()[0]["id"]] for view in views())
     sound, picture = (sound, picture[5:]) if lacking == "picture" else (sound[5:], picture.assign(kind=WORDS))
-    paths = written(tmp_path, sound_csv=sound.to_csv(index=False), picture_csv=picture.to_csv(index=False))
+    paths = written(tmp_path, sound_csv=sound, picture_csv=picture)
     target = "sound: class" if lacking == "picture" else "picture: kind"
     whole = read_dataset(paths, target=target, missing_view="average")
     apart = read_dataset(paths, target=target, missing_view="leave-out")
     assert (whole.n_samples, apart.n_samples) == (N, N - 5)
+    notes = "".join(read_dataset(paths, target=target).notes)
+    assert f"5 of 40 samples are missing in the view {lacking}" in notes
     assert apart.absent is None
     assert whole.absent.sum(axis=0).tolist() == ([0, 5] if lacking == "picture" else [5, 0])
     recipe = mv.Recipe.from_words("kernels=linear@views; normalize=none; train=60%").on(whole)
@@ -118,7 +105,7 @@ def test_the_mean_of_other_kernels_stands_for_those_of_a_view_that_lacks_a_sampl
 def test_a_target_that_stands_in_every_view_is_taken_once(tmp_path: Path) -> None:
     sound, picture = views()
     marked = picture.assign(**{"class": [WORDS[int(name[1:])] for name in picture["id"]]})
-    paths = written(tmp_path, sound_csv=sound.to_csv(index=False), picture_csv=marked[:-3].to_csv(index=False))
+    paths = written(tmp_path, sound_csv=sound, picture_csv=marked[:-3])
     for given in ([*paths], [*paths][::-1]):
         for target in (None, "class"):
             data = read_dataset(given, target=target, missing="fill")
@@ -126,9 +113,7 @@ def test_a_target_that_stands_in_every_view_is_taken_once(tmp_path: Path) -> Non
             assert data.n_samples == N
     data = read_dataset(paths, target="class", missing_view="average")
     assert data.absent.sum(axis=0).tolist() == [0, 3]
-    both = {
-        f"{name}_csv": view.drop(columns="id").to_csv(index=False) for name, view in zip("ab", views(), strict=True)
-    }
+    both = {f"{name}_csv": view.drop(columns="id") for name, view in zip("ab", views(), strict=True)}
     assert "The tables are joined row by row." in read_dataset(written(tmp_path, **both)).notes
 
 
@@ -149,22 +134,21 @@ def test_samples_are_matched_however_they_are_written(name: str, written_as: str
     ids = [f"p{i}" if name == "who" else str(i) for i in range(N)]
     first = pd.DataFrame({"id": ids, "a": X[:, 0], "b": X[:, 1], "class": WORDS})
     second = pd.DataFrame({name: [written_as.format(i) for i in range(N)], "c": X[:, 2], "d": X[:, 2]})[::-1]
-    data = read_dataset(written(tmp_path, one_csv=first.to_csv(index=False), two_csv=second.to_csv(index=False)))
+    data = read_dataset(written(tmp_path, one_csv=first, two_csv=second))
     assert np.allclose(data.X[:, :3], X)
 
 
 def test_a_sample_that_stands_twice_in_a_view_is_named(tmp_path: Path) -> None:
     sound, picture = views()
     picture.iloc[3, 0] = picture.iloc[5, 0]
-    paths = written(tmp_path, sound_csv=sound.to_csv(index=False), picture_csv=picture.to_csv(index=False))
+    paths = written(tmp_path, sound_csv=sound, picture_csv=picture)
     with pytest.raises(DataError, match=f'picture has "{picture.iloc[5, 0]}" there more than once'):
         read_dataset(paths)
 
 
 def test_a_view_of_one_column_is_no_target_beside_one_called_so(tmp_path: Path) -> None:
     sound, picture = views()
-    alone = picture[["id", "red"]].to_csv(index=False)
-    data = read_dataset(written(tmp_path, sound_csv=sound.to_csv(index=False), picture_csv=alone))
+    data = read_dataset(written(tmp_path, sound_csv=sound, picture_csv=picture[["id", "red"]]))
     assert data.classes == ("no", "yes")
     assert data.feature_names[2] == "red"
 
@@ -175,12 +159,12 @@ def test_a_kernel_whose_samples_are_called_takes_a_table_in_its_order(tmp_path: 
     order = names.index.to_numpy()
     kernel = pd.DataFrame(K, sound["id"], sound["id"]).loc[names, names].to_csv()
     for columns in (["id", "class"], ["id", "loud", "high", "class"]):
-        data = read_dataset(written(tmp_path, k_csv=kernel, t_csv=sound[columns].to_csv(index=False)))
+        data = read_dataset(written(tmp_path, k_csv=kernel, t_csv=sound[columns]))
         assert np.allclose(data.grams[0], K[np.ix_(order, order)])
         assert np.array_equal(np.array(data.classes)[(data.y > 0).astype(int)], WORDS[order])
         assert data.n_features == len(columns) - 2
         assert "Rows are matched by the column id." in data.notes
-    data = read_dataset(written(tmp_path, k_csv=kernel, t_csv=sound[["class"]].to_csv(index=False)))
+    data = read_dataset(written(tmp_path, k_csv=kernel, t_csv=sound[["class"]]))
     assert f"The labels name no samples, and are taken in the order of the kernel's: {listed(names)}." in data.notes
     whole = pd.DataFrame(K, sound["id"], sound["id"])
     data = read_dataset(written(tmp_path, k_csv=kernel, k2_csv=whole.to_csv(), t_csv="\n".join(WORDS)))
@@ -190,17 +174,16 @@ def test_a_kernel_whose_samples_are_called_takes_a_table_in_its_order(tmp_path: 
     data = read_dataset(written(tmp_path, k_csv=classes, t_csv="\n".join(WORDS)))
     assert np.allclose(data.grams[0], K)
     with pytest.raises(DataError, match="a kernel of 40 samples, and the table beside it has 30 rows"):
-        read_dataset(written(tmp_path, k_csv=text(K), t_csv=sound[["loud", "class"]][:30].to_csv(index=False)))
+        read_dataset(written(tmp_path, k_csv=text(K), t_csv=sound[["loud", "class"]][:30]))
 
 
 def test_what_people_say_of_their_data_is_no_table(tmp_path: Path) -> None:
-    written(tmp_path, README_txt="Two, words", LICENSE_txt="CC BY", Thumbs_db=b"\xd0\xcf", t_csv=HEADED + rows())
+    beside = {"README_txt": b"Two, words", "LICENSE_txt": b"CC BY", "Thumbs_db": b"\xd0\xcf", "load_py": b"import os\n"}
+    beside |= {"notes_txt": b"Measured in 1999,\nby us.\n", "Index": b"02 Dec 1996 Index\n"}
+    table = (HEADED + rows()).encode()
+    assert is_the_table(read(zipped(t_csv=table, **beside), "t.zip"))
+    written(tmp_path, t_csv=table, **beside)
     assert is_the_table(read_dataset(tmp_path))
-    with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
-        for path in sorted(tmp_path.glob("*.*")):
-            if path.suffix != ".zip":
-                archive.write(path, path.name)
-    assert is_the_table(read_dataset(tmp_path / "t.zip"))
 
 
 @pytest.mark.parametrize(
@@ -321,14 +304,6 @@ def test_a_column_for_each_class_in_a_file_of_its_own_holds_the_labels(
     assert read_dataset(views).table.options.target == "x: c"  # so it is where it isn't called as labels are
 
 
-def test_what_stands_beside_one_table_in_an_archive_is_no_table(tmp_path: Path) -> None:
-    table = (HEADED + rows()).encode()
-    beside = {"notes_txt": b"Measured in 1999,\nby us.\n", "load_py": b"import os\n", "Index": b"02 Dec 1996 Index\n"}
-    assert is_the_table(read(zipped(t_csv=table, **beside), "t.zip"))
-    written(tmp_path, t_csv=table, **beside)
-    assert is_the_table(read_dataset(tmp_path))
-
-
 def test_a_table_without_names_and_its_rows_to_test(tmp_path: Path) -> None:
     table = np.column_stack([X, Y])
     halves(read_dataset(written(tmp_path, t_trn=text(table[:TRAINED]), t_tst=text(table[TRAINED:]))))
@@ -338,15 +313,12 @@ def test_a_table_without_names_and_its_rows_to_test(tmp_path: Path) -> None:
     assert read_dataset(tmp_path / "one.txt").classes == ("0", "1")
     records = pd.DataFrame(table, columns=list("abcy")).to_records(index=False)
     assert is_the_table(read(saved(mine=records), "x.npz"))
-    assert read_dataset(written(tmp_path, x_csv=text(X), y_csv=text(Y))).classes == ("0", "1")
 
 
 def test_labels_beside_identifiers_are_the_target_of_the_other_table(tmp_path: Path) -> None:
     sound, _ = views()
     labels = sound[["id", "class"]].sample(frac=1.0, random_state=2)
-    data = read_dataset(
-        written(tmp_path, x_csv=sound[["id", "loud", "high"]].to_csv(index=False), y_csv=labels.to_csv(index=False))
-    )
+    data = read_dataset(written(tmp_path, x_csv=sound[["id", "loud", "high"]], y_csv=labels))
     assert data.feature_names == ("loud", "high")
     assert np.allclose(data.X, X[:, :2])
     assert np.array_equal(np.array(data.classes)[(data.y > 0).astype(int)], WORDS)
@@ -454,20 +426,23 @@ def test_files_of_one_name_in_several_folders_are_both_read(tmp_path: Path) -> N
     assert [name for name in data.feature_names if name.startswith("t (2): ")]
 
 
+@pytest.mark.parametrize("name", ["metadata_csv", "columns_csv", "codebook_csv"])
+def test_a_table_that_describes_another_is_left_out(name: str, tmp_path: Path) -> None:
+    about = "column,meaning\na,length\nb,width\nc,height\nclass,whether it is one\n"
+    data = read_dataset(written(tmp_path, t_csv=HEADED + rows(), **{name: about}))
+    assert is_the_table(data)
+    assert f"{name[:-4]} is left out: it describes the others." in data.notes
+    parts = dict(zip(("train_csv", "test_csv"), tables(), strict=True))
+    data = read_dataset(written(tmp_path, **parts, **{name: about}))  # beside rows to test, too
+    halves(data)
+    assert f"{name[:-4]} is left out: it describes the others." in data.notes
+    with pytest.raises(DataError, match="other has no rows to test beside the others"):
+        read_dataset(written(tmp_path, **parts, other_csv=HEADED + "1,2,3,yes\n" * 9))
+
+
 def test_a_table_with_the_labels_does_not_describe_the_others(tmp_path: Path) -> None:
     genes = "gene," + ",".join(f"S{i}" for i in range(12)) + "\n"
     genes += "".join(f"g{k}," + ",".join(str((i * k) % 7) for i in range(12)) + "\n" for k in range(30))
     samples = "sample,age,label\n" + "".join(f"S{i},{20 + i},{'ab'[i % 2]}\n" for i in range(12))
     with pytest.raises(DataError, match="rows"):
         read_dataset(written(tmp_path, expression_csv=genes, samples_csv=samples))
-
-
-def test_rows_to_test_stand_beside_what_describes_the_columns(tmp_path: Path) -> None:
-    book = "variable,meaning\na,first\nb,second\nc,third\nclass,what it is\n"
-    data = read_dataset(written(tmp_path, codebook_csv=book, train_csv=tables()[0], test_csv=tables()[1]))
-    halves(data)
-    assert "codebook is left out: it describes the others." in data.notes
-    with pytest.raises(DataError, match="other has no rows to test beside the others"):
-        read_dataset(
-            written(tmp_path, other_csv=HEADED + "1,2,3,yes\n" * 9, train_csv=tables()[0], test_csv=tables()[1])
-        )

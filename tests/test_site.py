@@ -21,6 +21,7 @@ import pytest
 from _problems import problem as named_problem
 
 import mklviz as mv
+from mklviz.cli.commands import COMMANDS
 from mklviz.engine import solver_classes
 from mklviz.kernels import kernel_families
 from mklviz.problem import loss_families, regularizer_families
@@ -44,11 +45,15 @@ EXAMPLES = {page: found for page, found in EXAMPLES.items() if found}
 def maker(monkeypatch: pytest.MonkeyPatch) -> Maker:
     """What imports the modules that the site is built with."""
     monkeypatch.syspath_prepend(str(ROOT / ".ci" / "docs"))
+    return importlib.import_module
 
-    def load(name: str) -> Any:
-        return importlib.import_module(name)
 
-    return load
+def run_python(*words: str | Path, cwd: Path = ROOT) -> None:
+    """Run a program that finds the library."""
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    environment = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run([sys.executable, *words], cwd=cwd, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 # -- what is described
@@ -56,19 +61,22 @@ def maker(monkeypatch: pytest.MonkeyPatch) -> Maker:
 
 def test_every_solver_has_a_page_and_every_page_a_solver() -> None:
     written = {page[len("solvers/") : -len(".md")] for page in TEXTS if page.startswith("solvers/")} - {"index"}
-    missing = sorted(set(solver_classes()) - written)
-    assert missing == [], "Please write apps/docs/solvers/NAME.md for these, as for the others."
-    assert sorted(written - set(solver_classes())) == []
+    assert written == set(solver_classes()), "Please write apps/docs/solvers/NAME.md for each, as for the others."
 
 
 @pytest.mark.parametrize("name", sorted(solver_classes()))
-def test_the_page_of_a_solver_says_how_it_works_when_it_wins_and_what_it_costs(name: str) -> None:
+def test_the_page_of_a_solver_says_how_it_works_what_it_costs_and_what_it_follows(name: str, maker: Maker) -> None:
     text = TEXTS[f"solvers/{name}.md"]
     assert text.startswith(f"# {solver_classes()[name].label}\n")
     assert "```text\n" in text  # its pseudo-code
     for part in ("What to watch", "When it wins", "Cost of a step"):
         assert f"**{part}.**" in text
     assert f"<!-- made: solver {name} -->" in text
+    rows = maker("facts").followed(solver_classes()[name]).split("\n\n")[0].splitlines()[2:]
+    losses = [label for row in rows for label in row.split("|")[1].strip().split(", ")]
+    assert len(set(losses)) == len(losses) > 0
+    known = {made.label for made in loss_families().values()}
+    assert {label.removesuffix(" without intercept") for label in losses} <= known
 
 
 @pytest.mark.parametrize("kind", ["losses", "regularizers"])
@@ -136,32 +144,20 @@ def test_every_kernel_family_is_described() -> None:
     assert described == families
 
 
-def test_every_public_name_is_in_the_reference(maker: Maker) -> None:
-    text = "\n".join(maker("sources").reference_pages().values())
-    shown = re.findall(r"^\.\. auto(?:class|function):: mklviz\.([\w.]+)$", text, re.MULTILINE)
+def test_every_public_name_and_every_command_is_in_the_reference(maker: Maker) -> None:
+    pages = maker("sources").reference_pages()
+    shown = re.findall(r"^\.\. auto(?:class|function):: mklviz\.([\w.]+)$", "\n".join(pages.values()), re.MULTILINE)
     assert len(set(shown)) == len(shown)
     assert {name.split(".")[0] for name in shown} == set(mv.__all__)
+    assert set(COMMANDS) <= set(re.findall(r"^## mklviz (.+)$", pages["command-line"], re.MULTILINE))
 
 
-@pytest.mark.parametrize("name", sorted(solver_classes()))
-def test_the_page_of_a_solver_names_what_it_can_follow(name: str, maker: Maker) -> None:
-    rows = maker("facts").followed(solver_classes()[name]).split("\n\n")[0].splitlines()[2:]
-    assert rows
-    losses = [label for row in rows for label in row.split("|")[1].strip().split(", ")]
-    assert len(set(losses)) == len(losses)
-    assert {label.removesuffix(" without intercept") for label in losses} <= {
-        made.label for made in loss_families().values()
-    }
-
-
-def test_every_notebook_is_listed() -> None:
-    notebooks = {path.name for path in (ROOT / "apps" / "notebooks").glob("*.ipynb")}
-    assert set(re.findall(r"`(\w+\.ipynb)`", TEXTS["howto/notebooks.md"])) == notebooks
-
-
-def test_every_command_is_in_the_reference(maker: Maker) -> None:
-    shown = set(re.findall(r"^## mklviz (.+)$", maker("sources").reference_pages()["command-line"], re.MULTILINE))
-    assert {"serve", "run", "race", "path", "bench", "warmup", "solvers", "regularizers"} <= shown
+def test_every_notebook_is_listed_and_is_a_page_with_its_words_its_python_and_places_for_outputs(maker: Maker) -> None:
+    pages, notebooks = maker("sources").notebook_pages(), (ROOT / "apps" / "notebooks").glob("*.ipynb")
+    listed = {name.removesuffix(".ipynb") for name in re.findall(r"`(\w+\.ipynb)`", TEXTS["howto/notebooks.md"])}
+    assert set(pages) == {f"notebooks/{name}" for name in listed} == {f"notebooks/{path.stem}" for path in notebooks}
+    assert pages["notebooks/quickstart"].startswith("# mklviz in five cells\n")
+    assert "race.wait()\nrace\n```\n<!-- output -->\n" in pages["notebooks/quickstart"]
 
 
 def test_what_pages_ask_for_is_made(maker: Maker) -> None:
@@ -178,15 +174,12 @@ def test_a_term_of_the_library_s_own_glossary_is_not_explained_twice(maker: Make
 # -- formulas
 
 
-def test_formulas_become_mathml(maker: Maker) -> None:
+def test_formulas_become_mathml_and_one_that_cannot_be_written_is_refused(maker: Maker) -> None:
     made = maker("conf").as_mathml(r"a < \tfrac12 d_k", "block")
     assert made.startswith("<math ")
+    assert 'display="block"' in made
     assert "<mfrac>" in made
     assert "&lt;" in made or "&#x0003C;" in made
-    assert 'display="block"' in made
-
-
-def test_a_formula_that_cannot_be_written_is_refused(maker: Maker) -> None:
     for wrong in (r"\nosuch{a}", r"a_b_c"):
         with pytest.raises(ValueError, match=r"The formula .* (cannot be read|has a command that is not known)"):
             maker("conf").as_mathml(wrong)
@@ -223,16 +216,16 @@ def test_the_picture_of_the_readme_is_small_and_moves() -> None:
 @pytest.mark.usefixtures("chromium")  # which says why it is skipped where there is none
 def test_the_pictures_are_taken_anew(tmp_path: Path) -> None:
     script = ROOT / ".ci" / "docs" / "readme_pictures.py"
-    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    command = [sys.executable, str(script), str(tmp_path)]
-    done = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    run_python(script, tmp_path)
     for name in ("screenshot.png", "screenshot-dark.png", "geometry.png", "geometry-dark.png"):
         assert 20_000 < (tmp_path / name).stat().st_size < 200_000
     assert (tmp_path / "silp-level.svg").stat().st_size < 1_000_000
 
 
 # -- examples and site
+
+
+SOLVED = "import mklviz as mv\nfrom _problems import problem\ntrace = mv.solve(problem('noisy blobs, C = 10'))\n"
 
 
 def test_what_python_prints_stands_under_it_with_its_last_value_and_a_picture(maker: Maker, tmp_path: Path) -> None:
@@ -244,8 +237,7 @@ def test_what_python_prints_stands_under_it_with_its_last_value_and_a_picture(ma
     assert "```text\n10\n```" in made  # one program
     assert "<!-- output -->" not in made
     assert with_outputs("```python\nraise ValueError\n```\n") == "```python\nraise ValueError\n```\n"  # not run
-    solved = "import mklviz as mv\nfrom _problems import problem\ntrace = mv.solve(problem('noisy blobs, C = 10'))\n"
-    assert "(page-1.svg)" in with_outputs(f"```python\n{solved}trace\n```\n<!-- output -->\n")
+    assert "(page-1.svg)" in with_outputs(f"```python\n{SOLVED}trace\n```\n<!-- output -->\n")
     light, dark = ((tmp_path / f"page-1{ending}.svg").read_text(encoding="utf-8") for ending in ("", "-dark"))
     assert light.startswith("<svg")
     assert dark.startswith("<svg")
@@ -253,25 +245,15 @@ def test_what_python_prints_stands_under_it_with_its_last_value_and_a_picture(ma
 
 
 def test_a_picture_of_the_library_is_drawn_for_light_pages_and_for_dark_ones(maker: Maker, tmp_path: Path) -> None:
-    solved = "import mklviz as mv\nfrom _problems import problem\ntrace = mv.solve(problem('noisy blobs, C = 10'))\n"
-    page = f"```python\n{solved}mv.plot.gap(trace)\n```\n<!-- output -->\n"
+    page = f"```python\n{SOLVED}mv.plot.gap(trace)\n```\n<!-- output -->\n"
     made = maker("outputs").with_outputs(page, tmp_path / "page.md")
-    assert {f'<div class="only-{name}"><div id=' for name in ("light", "dark")} <= set(
-        re.findall(r'<div class="only-\w+">\s*<div id=', made)
-    )
+    assert all(f'<div class="only-{name}"><div id=' in made for name in ("light", "dark"))
 
 
 def test_a_page_with_a_dark_picture_beside_shows_both(maker: Maker, tmp_path: Path) -> None:
     (tmp_path / "gap-dark.png").touch()
     shown = maker("pictures").for_both_themes("![gap](gap.png) ![other](other.png)", tmp_path / "page.md")
     assert shown == "![gap](gap.png){.only-light}![gap](gap-dark.png){.only-dark} ![other](other.png)"
-
-
-def test_a_notebook_is_a_page_with_its_words_its_python_and_places_for_outputs(maker: Maker) -> None:
-    pages = maker("sources").notebook_pages()
-    assert set(pages) == {f"notebooks/{path.stem}" for path in (ROOT / "apps" / "notebooks").glob("*.ipynb")}
-    assert pages["notebooks/quickstart"].startswith("# mklviz in five cells\n")
-    assert "race.wait()\nrace\n```\n<!-- output -->\n" in pages["notebooks/quickstart"]
 
 
 @pytest.mark.full
@@ -315,15 +297,7 @@ NOT_RUN = [page for page in EXAMPLES if "<!-- output -->" not in TEXTS[page]]
 @pytest.mark.full
 @pytest.mark.parametrize("page", [pytest.param(p, marks=[pytest.mark.product] * (p in LENGTHY)) for p in NOT_RUN])
 def test_the_examples_of_a_page_that_is_not_run_for_its_outputs_run_as_they_stand(page: str, tmp_path: Path) -> None:
-    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    done = subprocess.run(
-        [sys.executable, "-c", EXAMPLES[page]],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+    run_python("-c", EXAMPLES[page], cwd=tmp_path)
 
 
 @pytest.fixture(scope="module")
@@ -332,11 +306,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if built := os.environ.get("MKLVIZ_SITE"):
         return Path(built)
     folder = tmp_path_factory.mktemp("site") / "site"
-    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    command = [sys.executable, str(ROOT / ".ci" / "docs"), str(folder)]
-    environment = {**os.environ, "PYTHONPATH": path}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+    run_python(ROOT / ".ci" / "docs", folder)
     return folder
 
 
@@ -407,14 +377,9 @@ def test_the_index_of_the_gallery_leads_to_a_page_of_every_recorded_lesson(site:
 
 @pytest.mark.full
 def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
-    loaded = [
-        (page.name, found)
-        for page in site.rglob("*.html")
-        for found in re.findall(
-            r'<(?:script|link|img|iframe)[^>]+(?:src|href)="(https?:[^"]+)"', page.read_text("utf-8")
-        )
-    ]
-    assert loaded == []
+    loaded = re.compile(r'<(?:script|link|img|iframe)[^>]+(?:src|href)="(https?:[^"]+)"')
+    for page in site.rglob("*.html"):
+        assert loaded.findall(page.read_text("utf-8")) == [], page.name
 
 
 def test_readme_says_of_its_moving_picture_what_stands_in_it_and_what_is_solved_today() -> None:

@@ -85,31 +85,27 @@ def test_a_run_that_has_ended_is_ended_in_the_store_without_being_finished(store
 
 def test_what_a_table_says_is_what_the_trace_says(store: Store) -> None:
     trace = mv.solve(problem("noisy blobs, C = 10"), "silp", gap=1e-3, seed=3)
-    head = RunHead(
-        words="data=sonar", data="Sonar", name="mine", lesson="silp_oscillates", made_by="notebook", owner="o"
-    )
-    recording = store.record({"silp": trace}, head)
+    words = {"words": "data=sonar", "data": "Sonar", "name": "mine", "lesson": "silp_oscillates"}
+    recording = store.record({"silp": trace}, RunHead(**words, made_by="notebook", owner="o"))
     recording.finish()
     (run,) = anew(store).runs()
     assert (run.solver, run.label, run.seed, run.options) == ("silp", "SILP", 3, trace.options)
     assert (run.steps, run.svm_solves, run.seconds) == (len(trace) - 1, trace.final.svm_solves, trace.last_seconds)
     assert (run.objective, run.lower_bound) == (trace.best.objective, trace.best_bound.lower_bound)
     assert (run.gap, run.active, run.kernels) == (trace.gap[-1], trace.best.active, len(trace.best.weights))
-    assert (run.status, run.reason, run.problem, run.versions) == (
-        "converged",
-        trace.reason,
-        trace.problem,
-        trace.versions,
-    )
-    assert (run.words, run.data, run.name, run.lesson) == ("data=sonar", "Sonar", "mine", "silp_oscillates")
+    assert (run.status, run.reason) == ("converged", trace.reason)
+    assert (run.problem, run.versions) == (trace.problem, trace.versions)
+    assert {name: getattr(run, name) for name in words} == words
     assert (run.made_by, run.owner, run.race, run.key) == ("notebook", "o", recording.race, "silp")
     assert run.machine.cores >= 1
     assert run.machine.id
     assert run.bytes > 0
 
 
-def test_a_run_without_end_that_is_not_heard_of_is_cut_off_and_has_its_steps(store: Store) -> None:
+def test_a_run_without_end_is_cut_off_with_its_steps_where_it_is_not_heard_of_and_else_goes_on(store: Store) -> None:
     run_id = unfinished(store.folder, growing(steps=7), seen=time.time() - 60.0)
+    unfinished(store.folder, growing(), seen=time.time())
+    assert [run.status for run in store.runs("status:running")] == ["running"]
     (run,) = store.runs("status:cut-off")
     assert (run.id, run.status, run.steps) == (run_id, "cut off", 6)
     trace = store.trace(run_id)
@@ -117,24 +113,14 @@ def test_a_run_without_end_that_is_not_heard_of_is_cut_off_and_has_its_steps(sto
     assert (trace.status, trace.reason) == ("stopped", "The recording ends here, while the run was still going.")
 
 
-def test_a_run_of_another_process_that_is_heard_of_goes_on(store: Store) -> None:
-    unfinished(store.folder, growing(), seen=time.time())
-    assert [run.status for run in store.runs("status:running")] == ["running"]
-
-
-def test_a_recording_that_nobody_follows_any_more_is_cut_off(store: Store) -> None:
-    recording = store.record({"level": growing()}, RunHead())
-    recording.close()
+def test_a_recording_that_nobody_follows_any_more_is_cut_off_with_all_its_steps(store: Store) -> None:
+    store.record({"level": growing()}, RunHead()).close()
     (run,) = store.runs()
     assert (run.status, run.reason) == ("cut off", "The run was not followed to its end.")
-
-
-def test_a_program_that_ends_leaves_its_runs_cut_off_with_all_their_steps(store: Store) -> None:
-    trace = growing(steps=20)
-    recording = store.record({"level": trace}, RunHead())
-    store = anew(store)
-    assert [(run.status, run.steps) for run in store.runs()] == [("cut off", 19)]
-    assert len(store.trace(recording.ids["level"])) == 20
+    left = store.record({"spg": growing(steps=20, solver="spg")}, RunHead())
+    store = anew(store)  # as a program that ends leaves it
+    assert [(run.status, run.steps) for run in store.runs("solver:spg")] == [("cut off", 19)]
+    assert len(store.trace(left.ids["spg"])) == 20
 
 
 @pytest.mark.parametrize("harm", ["cut", "changed", "gone"])
@@ -174,10 +160,8 @@ def test_of_a_million_kernels_the_heaviest_keep_their_names(store: Store) -> Non
 
 def test_words_and_conditions_find_runs(store: Store) -> None:
     recorded(store, RunHead(words="data=sonar; C=10", data="Sonar", name="first"), solver="level")
-    recorded(
-        store, RunHead(words="data=heart", data="Heart", lesson="three_kernels", made_by="command line"), solver="silp"
-    )
-    race = store.runs("heart")[0].race
+    head = RunHead(words="data=heart", data="Heart", lesson="three_kernels", made_by="command line")
+    race = recorded(store, head, solver="silp")
     store.describe(race, note="Odd at the end", tags=["thesis", "chapter 2"])
 
     def found(where: str) -> list[str]:
@@ -217,23 +201,18 @@ def test_a_wrong_condition_is_explained(store: Store, where: str, said: str) -> 
         store.runs(order="colour")
 
 
-def test_what_is_said_of_a_race_stays_and_reaches_other_processes(store: Store) -> None:
-    race = recorded(store, RunHead(name="made up"))
-    store.describe(race, name="Mine", pinned=True)
-    store.describe(race, tags=["a"])
-    (run,) = anew(store).runs()
-    assert (run.name, run.pinned, run.tags, run.note) == ("Mine", True, ("a",), "")
-    with pytest.raises(MklvizError, match="There is no race"):
-        open_store(store.folder).describe("nothing", name="x")
-
-
-def test_a_branch_is_called_as_its_race_is(store: Store) -> None:
-    recording = store.record({"level": growing()}, RunHead())
-    store.describe(recording.race, name="Mine")
+def test_what_is_said_of_a_race_stays_and_reaches_its_branches_and_other_processes(store: Store) -> None:
+    recording = store.record({"level": growing()}, RunHead(name="made up"))
+    store.describe(recording.race, name="Mine", pinned=True)
+    store.describe(recording.race, tags=["a"])
     recording.add("spg-branch", growing())
     recording.finish()
     assert {run.name for run in store.runs()} == {"Mine"}
     assert set(store.traces(recording.race)) == {"level", "spg-branch"}
+    (run,) = (run for run in anew(store).runs() if run.key == "level")
+    assert (run.name, run.pinned, run.tags, run.note) == ("Mine", True, ("a",), "")
+    with pytest.raises(MklvizError, match="There is no race"):
+        open_store(store.folder).describe("nothing", name="x")
 
 
 def test_deleting_is_undone_for_a_day_and_then_for_good(store: Store) -> None:
@@ -272,8 +251,13 @@ def test_the_revision_grows_when_something_has_changed_and_only_then(store: Stor
     assert store.revision > before
 
 
-def test_a_store_that_is_switched_off_keeps_nothing_and_says_so() -> None:
+def test_the_environment_says_where_the_store_is_and_one_that_is_switched_off_keeps_nothing_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MKLVIZ_STORE", str(tmp_path / "elsewhere"))
     reset()
+    assert open_store().folder == Path(os.path.realpath(tmp_path / "elsewhere"))
+    assert open_store() is open_store(tmp_path / "elsewhere")
     store = open_store("none")
     assert not store.enabled
     assert "switched off" in store.trouble
@@ -281,12 +265,4 @@ def test_a_store_that_is_switched_off_keeps_nothing_and_says_so() -> None:
     recording.finish()
     assert (recording.ids, store.runs(), store.size) == ({}, [], 0)
     assert not Path("none").exists()
-    reset()
-
-
-def test_the_environment_says_where_the_store_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MKLVIZ_STORE", str(tmp_path / "elsewhere"))
-    reset()
-    assert open_store().folder == Path(os.path.realpath(tmp_path / "elsewhere"))
-    assert open_store() is open_store(tmp_path / "elsewhere")
     reset()

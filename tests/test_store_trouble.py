@@ -21,6 +21,10 @@ from mklviz.record.store import Merged, Owner, RunHead, Store, open_store, reset
 from mklviz.record.store.index import VERSION
 
 
+def index_of(store: Store) -> closing[sqlite3.Connection]:
+    return closing(sqlite3.connect(store.folder / "index.sqlite"))
+
+
 def lives(folder: Path, code: str) -> str:
     """Run a program in another process that has opened the store as `store`; return what it prints."""
     begin = f"from mklviz.record.store import open_store, Owner, RunHead\nstore = open_store({str(folder)!r})\n"
@@ -91,24 +95,20 @@ def test_what_no_file_can_hold_costs_the_recording_and_not_the_race(store: Store
     assert "converged" in {run.status for run in store.runs()}
 
 
-@pytest.mark.parametrize("content", [b"no database" * 1000, b""])
-def test_a_damaged_index_is_made_anew_from_the_folders(store: Store, content: bytes, no_log: None) -> None:
+@pytest.mark.parametrize("content", [b"no database" * 1000, b"", None])
+def test_a_damaged_index_is_made_anew_from_the_folders(store: Store, content: bytes | None, no_log: None) -> None:
     race = recorded(store, RunHead(words="data=sonar"))
-    index = store.folder / "index.sqlite"
-    reset()
-    index.write_bytes(content)
-    store = open_store(store.folder)
+    if content is None:  # damaged while it is open
+        store.runs()
+        with index_of(store) as other:
+            other.execute("DROP TABLE runs")
+            other.commit()
+    else:
+        reset()
+        (store.folder / "index.sqlite").write_bytes(content)
+        store = open_store(store.folder)
     assert [run.race for run in store.runs("sonar")] == [race]
-    assert store.trouble == ""
-
-
-def test_an_index_damaged_while_it_is_open_is_made_anew(store: Store, no_log: None) -> None:
-    race = recorded(store)
-    store.runs()
-    with closing(sqlite3.connect(store.folder / "index.sqlite")) as other:
-        other.execute("DROP TABLE runs")
-        other.commit()
-    assert [run.race for run in store.runs()] == [race]
+    assert content is None or store.trouble == ""
     assert [run.race for run in anew(store).runs()] == [race]
 
 
@@ -117,7 +117,7 @@ def test_an_index_of_a_newer_version_is_left_alone_and_runs_are_found_all_the_sa
     store.runs()
     reset()
     index = store.folder / "index.sqlite"
-    with closing(sqlite3.connect(index)) as newer:
+    with index_of(store) as newer:
         newer.execute("PRAGMA user_version = 99")
         newer.commit()
     content = index.read_bytes()
@@ -134,13 +134,13 @@ def test_an_index_of_an_earlier_version_is_made_anew_from_the_folders(store: Sto
     race = recorded(store)
     store.runs()
     reset()
-    with closing(sqlite3.connect(store.folder / "index.sqlite")) as index:
+    with index_of(store) as index:
         index.execute(f"PRAGMA user_version = {VERSION - 1}")
         index.execute("UPDATE runs SET race = 'as it was in that version'")
         index.commit()
     assert [run.race for run in open_store(store.folder).runs()] == [race]
     reset()
-    with closing(sqlite3.connect(store.folder / "index.sqlite")) as index:
+    with index_of(store) as index:
         assert index.execute("PRAGMA user_version").fetchone() == (VERSION,)
         assert index.execute("SELECT COUNT(*) FROM runs").fetchone() == (1,)
 
@@ -150,7 +150,7 @@ def test_a_locked_index_is_said_and_runs_are_found_all_the_same(store: Store) ->
     race = recorded(store)
     store.runs()
     reset()
-    with closing(sqlite3.connect(store.folder / "index.sqlite")) as other:
+    with index_of(store) as other:
         other.execute("BEGIN EXCLUSIVE")
         store = open_store(store.folder)
         assert [run.race for run in store.runs()] == [race]

@@ -65,14 +65,6 @@ def test_a_sweep_on_a_cluster_ends_at_once_when_asked(client: Any, tmp_path: Pat
     assert run.status == "stopped"
 
 
-def test_an_address_where_no_scheduler_is_is_a_sentence() -> None:
-    run = ran(SweepRun(Sweep.from_words("data=heart"), None, DaskCluster("tcp://127.0.0.1:1")))
-    assert isinstance(run.error, MklvizError)
-    assert "no Dask scheduler" in str(run.error)
-    with pytest.raises(MklvizError, match="address or a client"):
-        DaskCluster(3)
-
-
 def posed() -> mv.Problem:
     train, _ = mv.load_dataset("heart").split(train=0.5, seed=0)
     bank = mv.KernelBank.build(train.X, [mv.Gaussian(widths=(1.0, 2.0))])
@@ -118,8 +110,13 @@ def test_a_race_on_a_cluster_is_stopped_in_the_middle_of_a_step_and_survives_the
     assert len(race.traces["silp"]) > 2
 
 
-def test_no_scheduler_at_the_address_is_a_sentence_in_the_race() -> None:
+def test_an_address_where_no_scheduler_is_is_a_sentence() -> None:
+    run = ran(SweepRun(Sweep.from_words("data=heart"), None, DaskCluster("tcp://127.0.0.1:1")))
+    assert isinstance(run.error, MklvizError)
+    assert "no Dask scheduler" in str(run.error)
     race = Race(posed(), ["level"])
     on_cluster(race, "tcp://127.0.0.1:1")
     ran(race)
     assert "There is no Dask scheduler at tcp://127.0.0.1:1" in race.traces["level"].reason
+    with pytest.raises(MklvizError, match="address or a client"):
+        DaskCluster(3)

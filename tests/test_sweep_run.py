@@ -70,10 +70,9 @@ class Here:
 
 
 class Recorded(Here):
-    """Solves them, and records that."""
+    """Records that it has solved them."""
 
     def run(self, work: Work) -> None:
-        assert work.store is not None
         while (member := work.queue.take(0)) is not None:
             self.solved.append(member.key)
             recorded(work.store, work.head(member), member.solver)
@@ -164,36 +163,26 @@ def test_a_killed_worker_costs_its_run_alone_again_and_again_until_all_have_fini
 
 
 @pytest.mark.full
-def test_a_run_that_was_cut_off_or_stopped_is_repeated(store: Store) -> None:
+def test_a_pause_holds_the_steps_resume_goes_on_and_what_was_stopped_is_repeated(store: Store) -> None:
     sweep = Sweep.from_words(LONG)
     run = SweepRun(sweep, store, workers=2)
     run.start()
-    wait_for(lambda: len(store.runs("status:running")) == 2, "two runs")
-    run.cancel()
-    assert run.wait(PATIENCE)
-    assert run.status == "stopped"
-    assert len(run.table()) == 0
-    again = Here()
-    ended(SweepRun(sweep, store, again))
-    assert len(again.solved) == 4
-
-
-@pytest.mark.full
-def test_a_pause_holds_the_steps_and_resume_goes_on(store: Store) -> None:
-    run = SweepRun(Sweep.from_words(LONG), store, workers=1)
-    run.start()
-    (stored,) = wait_for(lambda: [each for each in store.runs("status:running") if each.steps], "steps")
+    wait_for(lambda: len([each for each in store.runs("status:running") if each.steps]) == 2, "steps of two runs")
     run.pause()
     assert run.status == "paused"
 
-    def steps() -> int:
-        return store.runs(f"run:{stored.id}")[0].steps
+    def steps() -> list[int]:
+        return [each.steps for each in store.runs("status:running")]
 
     held = wait_until_still(steps, "no more steps", quiet=2.5)
     run.resume()
-    wait_for(lambda: steps() > held, "steps again")
+    wait_for(lambda: all(now > before for now, before in zip(steps(), held, strict=True)), "steps again")
     run.cancel()
     assert run.wait(PATIENCE)
+    assert (run.status, len(run.table())) == ("stopped", 0)
+    again = Here()
+    ended(SweepRun(sweep, store, again))
+    assert len(again.solved) == 4
 
 
 @pytest.mark.full
@@ -258,11 +247,10 @@ def test_an_unguarded_script_sweeps_quietly_and_leaves_nothing_behind(tmp_path: 
         f"print(len(mv.sweep({QUICK.replace(',vote', '')!r}, workers=2, store={str(tmp_path / 'store')!r})))\n"
     )
     environment = {**os.environ, "SWEEP_TEST": str(tmp_path), "TMPDIR": str(tmp_path / "here")}
-    ran = subprocess.run(
-        [sys.executable, script], cwd=tmp_path / "here", env=environment, capture_output=True, text=True, check=False
-    )
-    assert (ran.returncode, ran.stdout) == (0, "once\n4\n")
-    assert [line for line in ran.stderr.splitlines() if "runs" not in line] == []
+    words = {"cwd": tmp_path / "here", "env": environment, "capture_output": True, "text": True}
+    done = subprocess.run([sys.executable, script], **words)
+    assert (done.returncode, done.stdout) == (0, "once\n4\n")
+    assert [line for line in done.stderr.splitlines() if "runs" not in line] == []
     assert [*(tmp_path / "here").iterdir()] == []
     assert processes_of(str(tmp_path)) == []
 

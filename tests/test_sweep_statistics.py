@@ -34,19 +34,17 @@ def test_on_one_machine_seconds_are_compared_and_on_two_mean_kernel_fits() -> No
     assert measure_of(frame).column == "seconds"
     assert measure_of(two_machines(frame)).column == "fits"
     assert measure_of(two_machines(frame).assign(fits=np.nan)).column == "svm_solves"
-
-
-def test_seconds_of_two_machines_are_refused_in_a_sentence_that_says_what_to_ask_for() -> None:
     with pytest.raises(ProblemError, match=r"2 machines, whose seconds do not compare: ask for svm_solves"):
-        Outcomes.of(two_machines(table()), "seconds")
-    assert "(2 machines: seconds do not compare)" in Outcomes.of(two_machines(table()), "svm_solves").words
-    assert Outcomes.of(table(), "seconds").words == "CPU seconds"
+        Outcomes.of(two_machines(frame), "seconds")
+    assert "(2 machines: seconds do not compare)" in Outcomes.of(two_machines(frame), "svm_solves").words
+    assert Outcomes.of(frame, "seconds").words == "CPU seconds"
 
 
-@pytest.mark.parametrize("wrong", [3, pd.DataFrame({"a": [1]}), table().iloc[:0]])
-def test_what_is_no_table_of_results_is_refused_in_a_sentence(wrong: object) -> None:
+@pytest.mark.parametrize("wrong", [3, {"a": 1}, pd.DataFrame({"a": [1]}), table().iloc[:0]])
+@pytest.mark.parametrize("take", [Outcomes.of, mv.plot.profile, mv.plot.spread, mv.plot.growth])
+def test_what_is_no_table_of_results_is_refused_in_a_sentence(take: Any, wrong: object) -> None:
     with pytest.raises(ProblemError, match=r"mv\.sweep|has finished yet"):
-        Outcomes.of(wrong)
+        take(wrong)
 
 
 def test_methods_that_solve_no_svm_are_left_out_where_svm_solves_are_counted() -> None:
@@ -164,12 +162,17 @@ def test_two_solvers_are_compared_on_what_both_solved_and_the_rest_is_counted() 
         assert (pair.first_only, pair.second_only, pair.neither) == only
 
 
-def test_swapping_two_solvers_turns_the_ratio_round() -> None:
-    outcomes = Outcomes.of(table(splits=8), "svm_solves")
-    one = {pair.first: pair for pair in paired_differences(outcomes, against="level")}
-    other = {pair.first: pair for pair in paired_differences(outcomes, against="silp")}
+def test_swapping_two_solvers_turns_the_ratio_round_and_scores_differ_by_a_difference() -> None:
+    frame = table(splits=8)
+    one, other = (
+        {pair.first: pair for pair in paired_differences(Outcomes.of(frame, "svm_solves"), against=solver)}
+        for solver in ("level", "silp")
+    )
     assert one["silp"].value == pytest.approx(1.0 / other["level"].value)
     assert one["silp"].low == pytest.approx(1.0 / other["level"].high)
+    frame["score"] += np.where(frame["solver"] == "level", 0.05, 0.0)
+    (pair, *_) = paired_differences(Outcomes.of(frame, "score"), against="silp")
+    assert (pair.first, pair.value) == ("level", pytest.approx(0.05))
 
 
 @pytest.mark.parametrize("splits", [1, 2, 4])
@@ -178,13 +181,6 @@ def test_of_fewer_than_five_splits_there_is_no_interval(splits: int) -> None:
     assert all(math.isnan(pair.low) and math.isnan(pair.high) and pair.pairs == splits for pair in few)
     enough = paired_differences(Outcomes.of(table(data=["sonar"], splits=5), "svm_solves"))
     assert all(pair.low <= pair.value <= pair.high for pair in enough)
-
-
-def test_scores_differ_by_a_difference() -> None:
-    frame = table()
-    frame["score"] += np.where(frame["solver"] == "level", 0.05, 0.0)
-    (pair, *_) = paired_differences(Outcomes.of(frame, "score"), against="silp")
-    assert (pair.first, pair.value) == ("level", pytest.approx(0.05))
 
 
 # profiles
@@ -210,17 +206,12 @@ def test_a_profile_is_what_counting_case_by_case_gives(tau: float) -> None:
         assert profile.share(solver, tau) == pytest.approx(brute(frame, solver, tau))
 
 
-def test_a_curve_ends_at_the_share_that_was_solved() -> None:
-    frame = table(splits=8, missed=unlucky)
-    profile = performance_profile(Outcomes.of(frame, "svm_solves"))
+def test_a_curve_ends_at_the_share_that_was_solved_and_what_nobody_solved_counts_against_everybody() -> None:
+    profile = performance_profile(Outcomes.of(table(splits=8, missed=unlucky), "svm_solves"))
     assert profile.steps("silp")[1][-1] == pytest.approx(14 / 16)
     assert profile.steps("level")[1][-1] == pytest.approx(1.0)
     assert (profile.missed("silp"), profile.cases("silp")) == (2, 16)
-
-
-def test_what_nobody_solved_counts_against_everybody() -> None:
-    frame = table(splits=4, missed=lambda data, split, solver: split == 0)
-    profile = performance_profile(Outcomes.of(frame, "svm_solves"))
+    profile = performance_profile(Outcomes.of(table(missed=lambda data, split, solver: split == 0), "svm_solves"))
     assert [profile.share(solver, 1e9) for solver in profile.solvers] == pytest.approx([0.75] * 3)
 
 
@@ -347,15 +338,9 @@ def test_solvers_have_the_colours_dashes_and_markers_that_they_have_everywhere()
         assert min(contrast(style.colour, theme.card) for style in styles.values()) >= 3.0
 
 
-def test_a_solver_that_is_not_installed_here_is_drawn_under_its_own_name() -> None:
-    drawn = mv.plot.profile(table(solvers=["level", "theirs:step=2"]), "svm_solves")
-    assert labels(rendered(drawn)) == {"Level", "theirs:step=2"}
-
-
-def test_pairs_are_drawn_around_the_cost_of_one_solver() -> None:
-    drawn = mv.plot.profile(table(splits=6), "svm_solves", against="level")
-    figure = rendered(drawn)
-    assert labels(figure) == {"SILP", "SPG"}
+def test_pairs_are_drawn_around_the_cost_of_one_solver_and_one_that_is_not_installed_under_its_own_name() -> None:
+    figure = rendered(mv.plot.profile(table(solvers=["silp", "level", "theirs:step=2"]), "svm_solves", against="level"))
+    assert labels(figure) == {"SILP", "theirs:step=2"}
     assert figure.x_range.start < 1.0 < figure.x_range.end
     assert "cost of Level" in figure.xaxis[0].axis_label
     with pytest.raises(UnknownName, match="levle"):
@@ -394,18 +379,9 @@ def test_growth_says_its_exponent_and_where_there_is_none_what_to_sweep() -> Non
     assert labels(rendered(mv.plot.growth(frame, "svm_solves"))) == {
         f"{name}: n^1.50 (1.50 to 1.50)" for name in ("Level", "SPG")
     }
+    alone = frame.query("split == 0")  # runs that cannot be drawn again
+    assert labels(rendered(mv.plot.growth(alone, "svm_solves"))) == {"Level: n^1.50", "SPG: n^1.50"}
     with pytest.raises(ProblemError, match=r"train=0\.2,0\.4,0\.8"):
         mv.plot.growth(table(), "svm_solves")
     with pytest.raises(ProblemError, match="along"):
         mv.plot.growth(frame, along="data")  # type: ignore[arg-type]
-
-
-def test_growth_of_runs_that_cannot_be_drawn_again_has_no_interval() -> None:
-    frame = pd.concat([sized(size, train=[size]).query("split == 0") for size in (50.0, 100.0)], ignore_index=True)
-    assert labels(rendered(mv.plot.growth(frame, "svm_solves"))) == {"Level: n^1.50", "SPG: n^1.50"}
-
-
-@pytest.mark.parametrize("plot", [mv.plot.profile, mv.plot.spread, mv.plot.growth])
-def test_what_is_no_sweep_is_refused_in_a_sentence(plot: Any) -> None:
-    with pytest.raises(ProblemError, match=r"mv\.sweep"):
-        plot({"a": 1})

@@ -1,6 +1,7 @@
 """A sweep is one value: a recipe with lists, its members, and what divides them among workers."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,19 +48,15 @@ def test_words_and_json_give_the_sweep_back(words: str) -> None:
     assert Sweep.from_words(sweep.to_words()).key == sweep.key
 
 
-def test_lists_in_python_say_the_same_as_words() -> None:
-    lists = {"data": ["sonar", "heart"], "split": range(3), "C": [1, 10], "solvers": ["silp", "level:lam=0.5"]}
-    assert Sweep(Recipe(), lists) == Sweep.from_words(
-        "data=sonar,heart; split=0...2; C=1,10; solvers=silp level:lam=.5"
-    )
-
-
-def test_bars_commas_ranges_and_braces_list_values() -> None:
+def test_bars_commas_ranges_and_braces_list_values_as_lists_in_python_do() -> None:
     assert alternatives("seed", "0...2, 7") == ("0", "1", "2", "7")
     assert alternatives("C", "2^-1...2^1") == ("0.5", "1", "2")
     assert alternatives("loss", "hinge:C={1,10} | logistic") == ("hinge:C=1", "hinge:C=10", "logistic")
     assert alternatives("solvers", "silp level:lam={0.3, 0.5}") == ("silp", "level:lam=0.3", "level:lam=0.5")
     assert alternatives("kernels", "gauss:1,2@all poly:1...3@each") == ("gauss:1,2@all poly:1...3@each",)
+    lists = {"data": ["sonar", "heart"], "split": range(3), "C": [1, 10], "solvers": ["silp", "level:lam=0.5"]}
+    words = "data=sonar,heart; split=0...2; C=1,10; solvers=silp level:lam=.5"
+    assert Sweep(Recipe(), lists) == Sweep.from_words(words)
 
 
 @pytest.mark.parametrize(
@@ -118,20 +115,16 @@ def test_a_member_of_a_path_is_known_by_what_comes_before_it() -> None:
     assert last.race not in {member.race for member in alone}
 
 
-def test_shards_are_the_same_every_time_and_together_the_sweep() -> None:
+def test_shards_are_the_same_every_time_and_together_the_sweep_and_leave_paths_whole() -> None:
     members = Sweep.from_words(WORDS).members
     shares = [Shard(f"{k}/7").share(members) for k in range(1, 8)]
     assert shares == [Shard(f"{k}/7").share(members) for k in range(1, 8)]
-    keys = [member.key for share in shares for member in share]
-    assert sorted(keys) == sorted(member.key for member in members)
+    assert sorted(member.key for share in shares for member in share) == sorted(member.key for member in members)
     for share in shares:  # kernels are built in one of them only
         others = {member.recipe.bank_key for other in shares if other is not share for member in other}
         assert others.isdisjoint(member.recipe.bank_key for member in share)
-
-
-def test_more_shards_than_kernel_banks_leave_paths_whole() -> None:
-    members = Sweep.from_words(PATHS).members
-    assert [Shard(f"{k}/3").share(members) for k in range(1, 4)] == [members[:3], members[3:], ()]
+    paths = Sweep.from_words(PATHS).members
+    assert [Shard(f"{k}/3").share(paths) for k in range(1, 4)] == [paths[:3], paths[3:], ()]
 
 
 @pytest.mark.parametrize("text", ["", "0/3", "4/3", "a/b", "1", "1/0"])
@@ -235,22 +228,18 @@ def test_a_row_says_what_a_member_took_in_fits_of_the_mean_kernel() -> None:
     assert list(SweepTable(sweep, {}).frame.columns) == list(frame.columns)
 
 
-def test_times_of_different_machines_are_not_put_together() -> None:
+def test_times_of_different_machines_are_not_put_together_and_means_without_the_gap_are_lower_bounds() -> None:
     sweep = Sweep.from_words("data=sonar; split=0,1; solvers=level")
     one, other = sweep.members
-    same = SweepTable(sweep, {one.key: outcome(one), other.key: outcome(other)})
-    mixed = SweepTable(sweep, {one.key: outcome(one), other.key: outcome(other, machine="two")})
-    assert "CPU s" in summary_rows(same)[0]
-    assert not machines_text(same)
+
+    def with_other(**words: Any) -> SweepTable:
+        return SweepTable(sweep, {one.key: outcome(one), other.key: outcome(other, **words)})
+
+    same, mixed = with_other(), with_other(machine="two")
+    assert ("CPU s" in summary_rows(same)[0], machines_text(same)) == (True, "")
     assert "CPU s" not in summary_rows(mixed)[0]
     assert "2 machines" in machines_text(mixed)
-
-
-def test_means_over_runs_that_did_not_converge_are_lower_bounds() -> None:
-    sweep = Sweep.from_words("data=sonar; split=0,1; solvers=level")
-    one, other = sweep.members
-    table = SweepTable(sweep, {one.key: outcome(one), other.key: outcome(other, "limit", svm_solves=8)})
-    row = dict(zip(*summary_rows(table), strict=True))
+    row = dict(zip(*summary_rows(with_other(status="limit", svm_solves=8)), strict=True))
     assert row["solved"] == "1 of 2"
     assert row["SVM solves"].startswith("≥ 6")
 
