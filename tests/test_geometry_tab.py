@@ -40,12 +40,13 @@ def opened(posed: Problem, *solvers: str, steps: int = 8) -> tuple[Session, Geom
     return session, following(session, Geometry())
 
 
-def under_way() -> tuple[Session, Geometry]:
-    """Return the tab of a race that rests after two steps."""
+def under_way(follows: bool = False) -> tuple[Session, Geometry]:
+    """Return the tab of a race that rests after two steps, which may be that of another page."""
     race = Race(few(3), ("level", "spg"), rules=(MaxIter(8),))
     race.step(2)
     wait_for(lambda: min(map(len, race.traces.values())) == 2, "two steps")
     session = shown(race)
+    session.follows = follows
     return session, following(session, Geometry())
 
 
@@ -342,8 +343,7 @@ def test_let_go_the_handle_begins_a_race_there_and_undo_leads_back() -> None:
 
 
 def test_a_race_that_goes_on_or_is_somebody_elses_and_weights_that_follow_from_functions_have_no_handle() -> None:
-    session, tab = under_way()
-    session.follows = True
+    session, tab = under_way(follows=True)
     until(tab, lambda: tab.map.survey.map is not None, "the map")
     assert tab.map.start.handle.place == []
     session.race.start()

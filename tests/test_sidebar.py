@@ -427,10 +427,11 @@ def test_an_uploaded_table_becomes_the_data_and_a_file_that_cannot_be_used_is_re
 def test_a_repair_is_one_click_for_gram_matrices_and_distances_have_families(sidebar: Sidebar) -> None:
     kernels, y = sidebar.kernels, np.arange(8) % 2
     assert not kernels.repair.visible
-    kernels.precision.kind.value = "approximate"
+    exact, kernels.precision.kind.value = kernels.precision.kind.value, "approximate"
     upload(sidebar, saved(grams=np.eye(8)[None], y=y), "grams.npz")
     assert sidebar.recipe.kernels.approximation is None  # there is nothing to approximate
     assert sidebar.blocked == ""
+    kernels.precision.kind.value = exact
     assert kernels.repair.visible
     assert not kernels.families.visible
     kernels.repair.value = "flip"
