@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,6 +29,10 @@ LONG = {"solvers": "level,spg", "iterations": 2000, "pace": 10}
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking")
 # where Bokeh's server notices by a ping that a page is gone, it stumbles over what is still to be read from it
 OF_A_CLOSED_PAGE = r"^.* ERROR .*\n(?:(?!\d{4}-).*\n)*? +assert self\._session is not None\n.*\nAssertionError\n"
+# what a console says of a connection that was cut
+OF_THE_CUT = (
+    "[Ww]eb[Ss]ocket|not connected so cannot send|CONNECTING|Failed to load resource|pulled doc|network error occurred"
+)
 SERVE = """
 import sys
 from mklviz.engine.warmup import WARMUP
@@ -62,6 +67,15 @@ def middle(part: Any) -> tuple[float, float]:
     """Return the middle of what a locator finds, once it stays where it is."""
     box = at_rest(part)
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+@contextmanager
+def held(page: Any, x: float, y: float) -> Iterator[None]:
+    """Press the mouse at a place, and let it go at the end."""
+    page.mouse.move(x, y)
+    page.mouse.down()
+    yield
+    page.mouse.up()
 
 
 def serious(page: Any) -> list[str]:
@@ -227,11 +241,9 @@ class App:
         """
         box = at_rest(self.page.locator(".bk-Canvas").nth(figure))
         places = [(box["x"] + across * box["width"], box["y"] + down * box["height"]) for across, down in (begin, end)]
-        self.page.mouse.move(*places[0])
-        self.page.mouse.down()
-        self.rest(rest)
-        self.page.mouse.move(*places[1], steps=3)
-        self.page.mouse.up()
+        with held(self.page, *places[0]):
+            self.rest(rest)
+            self.page.mouse.move(*places[1], steps=3)
 
     def button(self, text: str) -> Any:
         """Return the button that shows `text`."""
@@ -416,13 +428,19 @@ def raced(chromium: Any, server: Server) -> Iterator[App]:
 
 
 @pytest.fixture
-def open_app(chromium: Any, server: Server) -> Iterator[Callable[..., App]]:
+def pages(chromium: Any) -> Iterator[Pages]:
+    """Pages of their own, none of which may have logged an error by the end of the test."""
+    opened = Pages(chromium)
+    yield opened
+    opened.close()
+    assert not opened.errors, "\n".join(opened.errors)
+
+
+@pytest.fixture
+def open_app(pages: Pages, server: Server) -> Callable[..., App]:
     """Open the explorer, or one with a small race set up; no page may have logged an error by the end of the test."""
-    pages = Pages(chromium)
 
     def open_app(port: int | None = None, width: int = 1280, height: int = 900, **race: object) -> App:
         return pages.open(server.url(port, **race), width, height)
 
-    yield open_app
-    pages.close()
-    assert not pages.errors, "\n".join(pages.errors)
+    return open_app

@@ -1,12 +1,21 @@
 """Cells that are run in a fresh kernel, and a race in the output of one, as a page of any notebook shows it."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["PATIENCE", "executed", "opens", "rows", "steps"]
+from _browser import events_of
+from _waits import wait_for
+
+__all__ = ["PATIENCE", "PROBLEM", "executed", "opens", "patient", "rows", "run_through", "steps", "with_path"]
 
 ROOT = Path(__file__).resolve().parents[1]
+PROBLEM = """
+import mklviz as mv
+train, test = mv.load_dataset("heart").split()
+problem = mv.Problem(mv.paper_bank(train.X), train.y, loss=mv.Hinge(C=100.0))
+"""
 PATIENCE = 400.0  # seconds, against hanging for ever: a server starts, a kernel starts, numba may compile
 
 
@@ -18,13 +27,32 @@ def executed(*lines: str, **options: Any) -> Any:
     return in_fresh_kernel(document, **options)
 
 
+def run_through(name: str) -> Any:
+    """Run one of the notebooks in a fresh kernel, and return it."""
+    import nbformat  # loading it takes seconds, which every process that collects tests would pay
+
+    document = nbformat.read(ROOT / "apps" / "notebooks" / f"{name}.ipynb", as_version=4)
+    assert all(not cell.get("outputs") for cell in document.cells), "Clear the outputs before committing."
+    return in_fresh_kernel(document, timeout=600)
+
+
 def in_fresh_kernel(document: Any, **options: Any) -> Any:
     """Run a notebook in a fresh kernel, and return it."""
     import nbclient
 
-    with_path = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))}
-    nbclient.NotebookClient(document, timeout=300, kernel_name="python3", **options).execute(env=with_path)
+    nbclient.NotebookClient(document, **{"timeout": 300, "kernel_name": "python3", **options}).execute(env=with_path())
     return document
+
+
+def with_path(**more: str) -> dict[str, str]:
+    """Return the environment of a program in another folder, which finds this package, with `more` in it."""
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    return {**os.environ, **more, "PYTHONPATH": path}
+
+
+def patient(page: Any) -> Callable[[Callable[[], Any], str], Any]:
+    """Return what waits until something holds while the page lives."""
+    return lambda found, what: wait_for(found, what, events_of(page), PATIENCE)
 
 
 def opens(page: Any, address: str) -> bool:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from _undrawn import DrawnChart, draw_none
@@ -32,10 +33,9 @@ def _bars(chart: DrawnChart) -> dict[str, float]:
     return dict(zip(bars.columns["y"], bars.columns["x"], strict=True))
 
 
-def _ends(chart: DrawnChart, table: str) -> Sequence[float]:
-    """Return the first and the last height of a line."""
-    heights = next(drawn.columns["y"] for drawn in chart.of(LineMark) if drawn.mark.table == table)
-    return heights[0], heights[-1]
+def _drawn(chart: DrawnChart, table: str, column: str = "y") -> Sequence[Any]:
+    """Return a column that is drawn of a table."""
+    return next(drawn.columns[column] for drawn in chart.marks if drawn.mark.table == table)
 
 
 def _moved(charts: Charts) -> int:
@@ -58,8 +58,7 @@ def _column(chart: DrawnChart, name: str) -> Sequence[str]:
 
 
 def _star(charts: Charts) -> int:
-    best = next(drawn.columns for drawn in charts["map"].marks if drawn.mark.table == "best")
-    place = [best["x"][0], best["y"][0], 1.0]
+    place = [*(_drawn(charts["map"], "best", axis)[0] for axis in "xy"), 1.0]
     shares = np.linalg.solve(np.vstack([CORNERS.T, np.ones(3)]), place)
     return int((shares > 1e-3).sum()) - 1
 
@@ -86,8 +85,7 @@ def _in_vain(charts: Charts) -> int:
     [sizes] = charts["step-size"].of(LineMark, "PGD, rough SVMs")
     assert charts["lesson-gap"].of(LineMark, "PGD 2, exact SVMs")  # as the chips call it
     key = sizes.mark.table.removeprefix("gap-")
-    crosses = next(drawn for drawn in charts["step-size"].marks if drawn.mark.table == f"vain-{key}")
-    share = len(crosses.columns["x"]) / (len(sizes.columns["x"]) - 1)
+    share = len(_drawn(charts["step-size"], f"vain-{key}", "x")) / (len(sizes.columns["x"]) - 1)
     return (share > 0.0) + (share > 0.25)
 
 
@@ -112,9 +110,7 @@ def _most(charts: Charts) -> int:
 
 
 def _accurate(charts: Charts) -> int:
-    line = next(drawn for drawn in charts["accuracy"].of(LineMark) if drawn.mark.table == "accuracy")
-    steps = line.columns["x"]
-    star = next(drawn.columns["x"][0] for drawn in charts["accuracy"].marks if drawn.mark.table == "best")
+    steps, star = _drawn(charts["accuracy"], "accuracy", "x"), _drawn(charts["accuracy"], "best", "x")[0]
     return (star > 0) + (star > steps[-1] / 4) + (star == steps[-1] > 0)
 
 
@@ -134,16 +130,14 @@ def _few(charts: Charts) -> int:
 
 
 def _minima(charts: Charts) -> int:
-    ends = next(drawn.columns["y"] for drawn in charts["hill"].marks if drawn.mark.table == "ends")
-    heights = sorted(ends)
+    heights = sorted(_drawn(charts["hill"], "ends"))
     apart = sum(above > (1.0 + 1e-4) * below for below, above in pairwise(heights))
-    way = next(drawn.columns["y"] for drawn in charts["hill"].marks if drawn.mark.table == "way")
-    assert max(way) > heights[-1]  # there is a hill
+    assert max(_drawn(charts["hill"], "way")) > heights[-1]  # there is a hill
     return apart
 
 
 def _risen(charts: Charts) -> int:
-    first, last = _ends(charts["in-use"], "path")  # from C = 1,000 down to 1
+    first, *_, last = _drawn(charts["in-use"], "path")  # from C = 1,000 down to 1
     return 0 if first > 1.5 * last else 1 if last > 1.5 * first else 2
 
 

@@ -3,13 +3,24 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
-__all__ = ["PATIENCE", "Clock", "compile_nothing_ahead", "next_round", "soon", "wait_for", "wait_until_still"]
+__all__ = [
+    "LEFT_OPEN",
+    "PATIENCE",
+    "Clock",
+    "compile_nothing_ahead",
+    "next_round",
+    "soon",
+    "wait_for",
+    "wait_until_still",
+]
 
 T = TypeVar("T")
 PATIENCE = 180.0  # seconds; a deadline against hanging for ever, on a machine that may be busy, and no measure of speed
 PAUSE = 0.005
+LEFT_OPEN: list[Any] = []
+"""What a test has opened, and nobody closes before it ends."""
 
 
 def compile_nothing_ahead() -> None:

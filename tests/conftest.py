@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from _linked import LINKED  # noqa: F401  # isort: skip  # before anything of mklviz is imported
-from _browser import chromium, open_app, raced, server  # noqa: F401
+from _browser import chromium, open_app, pages, raced, server  # noqa: F401
 from _cover import leave_the_rest
 from _plugins import none_left_out, save  # noqa: F401
 from _stores import store  # noqa: F401
-from _waits import Clock, compile_nothing_ahead
+from _waits import LEFT_OPEN, Clock, compile_nothing_ahead
 
 from mklviz.context import meter
 from mklviz.engine.scheduler import Scheduler
@@ -39,6 +39,14 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(autouse=True, scope="session")
 def _nothing_is_compiled_ahead() -> None:
     compile_nothing_ahead()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stays_open() -> Iterator[None]:
+    """Close what a test has left open, such as tabs."""
+    yield
+    while LEFT_OPEN:
+        LEFT_OPEN.pop().close()
 
 
 @pytest.fixture

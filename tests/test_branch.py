@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 from _problems import problem, ran
 from _shown import notes
-from _ticks import follow
+from _ticks import Prepared, follow, following, shown
 from _waits import PATIENCE
-from test_tabs import Prepared, shown
 
 import mklviz as mv
 from mklviz.engine import Race, make_solver
 from mklviz.engine.race import branch_refusal, narrated, successors
-from mklviz.errors import MklvizError, UnsupportedProblem
+from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
 from mklviz.record.run_facts import Origin
@@ -73,18 +72,15 @@ def test_a_branch_begins_where_the_run_was_and_counts_on_from_there() -> None:
 
 def test_what_was_proved_before_stays_proved() -> None:
     _, trace = grown()
-    before = race().traces["silp"]
-    bound = max(step.lower_bound for step in before[: STEP + 1])
+    bound = max(step.lower_bound for step in race().traces["silp"][: STEP + 1])
     assert trace[0].lower_bound >= bound * (1.0 - 1e-9)
-    posed = race().problem
     assert trace[0].certificate is not None
-    assert posed.lower_bound(trace[0].certificate) == pytest.approx(trace[0].lower_bound, rel=1e-9)
+    assert race().problem.lower_bound(trace[0].certificate) == pytest.approx(trace[0].lower_bound, rel=1e-9)
 
 
 @pytest.mark.parametrize("solver", ["silp", "spg", "pgd", "newton", "simplemkl", "closed-form"])
 def test_every_method_that_starts_anywhere_goes_on_and_gets_there(solver: str) -> None:
-    made = branched(solver)
-    trace = next(reversed(made.traces.values()))
+    trace = next(reversed(branched(solver).traces.values()))
     assert trace[0].svm_solves == race().traces["silp"][STEP].svm_solves
     np.testing.assert_allclose(trace[0].weights, race().traces["silp"][STEP].weights, atol=1e-12)
     assert trace.best.objective == pytest.approx(race().traces["silp"].best.objective, rel=1e-2)
@@ -101,16 +97,17 @@ def test_the_same_method_may_go_on_with_other_options_and_a_branch_may_have_bran
     assert list(twice.runs)[-1] == f"{NAME}, 2"
 
 
-def test_what_cannot_go_on_is_refused_in_a_sentence() -> None:
-    with pytest.raises(UnsupportedProblem, match=r"UFO-MKL always begins .*\.$"):
-        race().branch("silp", STEP, "ufo")
-    with pytest.raises(UnsupportedProblem, match=r"SMO-MKL.*\.$"):
-        race().branch("silp", STEP, "smo-mkl")
-    for step in (-1, 10**6):
-        with pytest.raises(MklvizError, match=f"there is no step {step} to go on from"):
-            race().branch("silp", step, "level")
-    with pytest.raises(MklvizError, match=r"no run 'newton'\. Its runs are: silp, spg"):
-        race().branch("newton", 0, "level")
+@pytest.mark.parametrize(
+    ("run", "step", "solver", "said"),
+    [
+        *(("silp", STEP, "ufo", r"UFO-MKL always begins .*\.$"), ("silp", STEP, "smo-mkl", r"SMO-MKL.*\.$")),
+        *(("silp", step, "level", f"there is no step {step} to go on from") for step in (-1, 10**6)),
+        ("newton", 0, "level", r"no run 'newton'\. Its runs are: silp, spg"),
+    ],
+)
+def test_what_cannot_go_on_is_refused_in_a_sentence(run: str, step: int, solver: str, said: str) -> None:
+    with pytest.raises(MklvizError, match=said):
+        race().branch(run, step, solver)
 
 
 def test_a_branch_is_saved_with_the_step_that_it_went_on_from(tmp_path: Path) -> None:
@@ -172,25 +169,22 @@ def test_the_table_and_the_words_follow_the_cursor_over_a_branch() -> None:
 
 def test_the_curve_of_a_branch_begins_at_the_step_and_its_svm_solves() -> None:
     made, trace = grown()
-    session, tab = shown(made), Timeline()
-    tab.follow(session)
+    session = shown(made)
+    tab = following(session, Timeline())
     feed = tab.view.figures.readings.feeds[NAME].source.data
     assert (feed["iteration"][0], feed["svm_solves"][0]) == (STEP, trace[0].svm_solves)
     assert session.last_step == max(run.last_step for run in made.traces.values())
     session.cursor = STEP + 1
-    tab.follow(session)
     assert list(tab.view.charts.marks.source.data["svm_solves"])[-1] == trace[1].svm_solves
     session.cursor = STEP - 2
-    tab.follow(session)
     assert np.isnan(list(tab.view.charts.marks.source.data["iteration"])[-1])
     assert f"Begins at step {STEP}" in tab.bar.words.object
 
 
 @pytest.mark.full
 def test_the_timeline_goes_on_from_the_step_of_the_cursor() -> None:
-    session, tab = shown(race()), Timeline()
-    tab.follow(session)
-    session.param.watch(lambda *_: tab.follow(session), ["race", "cursor"])
+    session = shown(race())
+    tab = following(session, Timeline())
     session.cursor = STEP
     card = tab.branch
     assert card.solver.label == f"step {STEP} with:"
@@ -215,6 +209,15 @@ def test_the_timeline_goes_on_from_the_step_of_the_cursor() -> None:
     assert any("no race of your own" in said for said in notes(card))
 
 
+def test_a_branch_shorter_than_its_way_there_is_drawn_to_its_end() -> None:
+    made = ran(race().branch("silp", 18, "newton"))
+    trace = made.traces["Newton from step 18 of SILP"]
+    assert len(trace) < trace.first_step
+    assert race_still(made).startswith("<svg")
+    columns = line_columns(trace, Thinning().whole(len(trace)), Reference())
+    assert columns["iteration"] == [float(trace.first_step + t) for t in range(len(trace))]
+
+
 def test_the_menu_of_a_branch_begins_with_what_is_of_most_use_there() -> None:
     posed = race().problem
     names = successors(posed, "silp", ["silp", "level", "spg"])
@@ -234,29 +237,16 @@ def test_the_menu_of_a_branch_begins_with_what_is_of_most_use_there() -> None:
     assert tab.branch.solver.value == "level"
 
 
-def test_a_click_on_the_map_starts_the_solvers_there_and_no_branch() -> None:
-    session = shown(grown()[0])
+def test_a_click_on_the_map_starts_the_solvers_there_and_no_branch_and_a_race_is_kept_with_its_branches() -> None:
+    session, race_history, (made, _) = shown(grown()[0]), RaceHistory(), grown()
     assert begin_at(session, race().traces["silp"][3].weights) == ""
     assert list(session.race.runs) == ["silp", "spg"]
     session.race.cancel()
-
-
-def test_a_race_that_is_kept_is_kept_with_its_branches() -> None:
-    race_history, (made, _) = RaceHistory(), grown()
     kept = race_history.add("Blobs", race().traces)
     assert race_history.add("Blobs", race().traces) is None
     assert race_history.add("Blobs", made.traces) is kept
     assert list(kept.traces) == list(made.traces)
     assert len(race_history.races) == 1
-
-
-def test_a_branch_shorter_than_its_way_there_is_drawn_to_its_end() -> None:
-    made = ran(race().branch("silp", 18, "newton"))
-    trace = made.traces["Newton from step 18 of SILP"]
-    assert len(trace) < trace.first_step
-    assert race_still(made).startswith("<svg")
-    columns = line_columns(trace, Thinning().whole(len(trace)), Reference())
-    assert columns["iteration"] == [float(trace.first_step + t) for t in range(len(trace))]
 
 
 @pytest.mark.full

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from _browser import App, at_rest, middle
+from _browser import App, at_rest, held, middle
 
 pytestmark = pytest.mark.browser
 Open = Callable[..., App]
@@ -28,6 +28,28 @@ def drawn_mix(app: App) -> list[float]:
     return list(lines["ys"][lines["label"].index("Your mix")])
 
 
+def dragged(
+    app: App,
+    part: Any,
+    shares: tuple[float, ...],
+    read: Callable[[], Any],
+    pressed: Callable[[], object] = lambda: None,
+) -> None:
+    """Drag along a part, by shares of its width; at each but the first the page has to show what it did not before.
+
+    `pressed`: what happens once the mouse is down.
+    """
+    box = at_rest(part)
+    y, (begin, *others) = box["y"] + box["height"] / 2, shares
+    with held(app.page, box["x"] + begin * box["width"], y):
+        pressed()
+        seen = [read()]
+        for share in others:
+            app.page.mouse.move(box["x"] + share * box["width"], y, steps=6)
+            app.until(lambda: read() not in seen, f"what is at {share} of the part that is dragged along")
+            seen.append(read())
+
+
 def test_a_race_begins_where_the_start_of_a_large_problem_is_let_go(open_app: Open) -> None:
     app = open_app(solvers="silp,level,spg", iterations=12)
     app.race()
@@ -38,13 +60,11 @@ def test_a_race_begins_where_the_start_of_a_large_problem_is_let_go(open_app: Op
     handle.scroll_into_view_if_needed()
     x, y = middle(handle)
     stood = handle.get_attribute("style")
-    app.page.mouse.move(x, y)
-    app.page.mouse.down()
-    app.page.mouse.move(x + 75, y - 45, steps=4)
-    app.until(lambda: handle.get_attribute("style") != stood, "the handle under the mouse")
-    app.until(lambda: "Let go" in (handle.get_attribute("data-hint") or ""), "what letting go does")
-    app.screenshot("drag-start-1280")
-    app.page.mouse.up()
+    with held(app.page, x, y):
+        app.page.mouse.move(x + 75, y - 45, steps=4)
+        app.until(lambda: handle.get_attribute("style") != stood, "the handle under the mouse")
+        app.until(lambda: "Let go" in (handle.get_attribute("data-hint") or ""), "what letting go does")
+        app.screenshot("drag-start-1280")
     app.button("Undo").wait_for()
     app.until(lambda: len(table(app, "map-ghosts")["along"]) == 3, "the former paths")
     app.press("Undo")
@@ -62,17 +82,8 @@ def test_the_score_of_a_mix_follows_the_bar_that_is_dragged(raced: App) -> None:
     app.page.get_by_role("tab", name="Your mix").click()
     bars = app.page.get_by_role("group", name="Kernel weights of your mix").get_by_role("slider")
     app.until(lambda: "Your mix" in table(app, "mix-above-lines").get("label", []), "the line of equal weights")
-    box = at_rest(bars.first)
-    y = box["y"] + box["height"] / 2
-    app.page.mouse.move(box["x"] + 0.1 * box["width"], y)
-    app.page.mouse.down()
-    seen = [drawn_mix(app)]
-    for share in (0.3, 0.5, 0.7):
-        app.page.mouse.move(box["x"] + share * box["width"], y, steps=3)
-        app.until(lambda: drawn_mix(app) not in seen, "the line of the mix that is dragged")
-        seen.append(drawn_mix(app))
+    dragged(app, bars.first, (0.1, 0.3, 0.5, 0.7), lambda: drawn_mix(app))
     app.screenshot("drag-mix-1280")
-    app.page.mouse.up()
     app.page.locator("text=above the best proven lower bound >> visible=true").first.wait_for()
     words = app.still(lambda: bars.first.get_attribute("aria-valuetext"), "words for who cannot see")
     assert words
@@ -86,16 +97,7 @@ def test_the_cursor_goes_with_the_mouse_that_is_dragged_on_a_figure(raced: App) 
     slider = app.page.get_by_role("slider", name="Step")
     app.press("To the end")
     app.until(lambda: slider.input_value() == "40", "the cursor at the end")
-    box = at_rest(app.page.locator(".bk-Canvas:visible").first)
-    y = box["y"] + box["height"] / 2
-    app.page.mouse.move(box["x"] + 0.8 * box["width"], y)
-    app.page.mouse.down()
-    seen = ["40"]
-    for share in (0.6, 0.4, 0.25):
-        app.page.mouse.move(box["x"] + share * box["width"], y, steps=6)
-        app.until(lambda: slider.input_value() not in seen, "the step where the mouse is")
-        seen.append(slider.input_value())
-    app.page.mouse.up()
+    dragged(app, app.page.locator(".bk-Canvas:visible").first, (0.8, 0.6, 0.4, 0.25), slider.input_value)
     app.until(lambda: 0 < int(slider.input_value()) < 20, "the step where the mouse was let go")
     app.screenshot("drag-cursor-1280")
 
@@ -139,21 +141,20 @@ def test_a_line_of_the_cursor_is_dragged_on_the_race_and_elsewhere_a_drag_zooms(
     app.until(lambda: seen(app)["lines"][1] == solves[20], "the lines of the cursor")
     app.still(lambda: seen(app, solves[20]), "the figure where it stays")
     app.until(lambda: not pointed(app, solves[20])["zooms"], "the tool that zooms to be put away")
-    app.page.mouse.down()
-    app.page.mouse.move(*seen(app, solves[10])["place"], steps=8)
-    app.until(lambda: seen(app)["lines"][1] == solves[10], "the line of SPG where the mouse is")
-    app.screenshot("drag-line-1280")
-    app.page.mouse.up()
+    with held(app.page, *seen(app, solves[20])["place"]):
+        app.page.mouse.move(*seen(app, solves[10])["place"], steps=8)
+        app.until(lambda: seen(app)["lines"][1] == solves[10], "the line of SPG where the mouse is")
+        app.screenshot("drag-line-1280")
     app.until(lambda: pointed(app, solves[25])["zooms"], "the tool that zooms")
     before = app.still(lambda: seen(app, solves[25]), "the figure where it stays")["end"]
-    app.page.mouse.down()
-    across, down = seen(app, solves[15])["place"]
-    app.page.mouse.move(across, down + 40, steps=8)
-    app.page.mouse.up()
+    with held(app.page, *seen(app, solves[25])["place"]):
+        across, down = seen(app, solves[15])["place"]
+        app.page.mouse.move(across, down + 40, steps=8)
     app.until(lambda: seen(app)["end"] < before, "the zoom")
     assert seen(app)["lines"][1] == solves[10]
 
 
+# as Bokeh does when a figure changes its height: the browser lets the pointer go
 LAID_OUT_ANEW = "(slider) => { slider.style.display = 'none'; slider.offsetWidth; slider.style.display = '' }"
 
 
@@ -175,14 +176,7 @@ def test_a_knob_draws_its_curve_before_the_one_that_was_there_and_follows_the_mo
     app.until(lambda: (bars := table(app, "knob-weights-bars"))["before"] != bars["weight"], "bars of before")
     app.screenshot("knobs-1280")
 
-    box = at_rest(slider)
-    y = box["y"] + box["height"] / 2
-    app.page.mouse.move(box["x"] + 0.5 * box["width"], y)
-    app.page.mouse.down()
-    slider.evaluate(LAID_OUT_ANEW)  # as Bokeh does when a figure changes its height: the browser lets the pointer go
-    seen = [table(app, "knob-gap-lines")["label"]]
-    for share in (0.6, 0.4, 0.2):
-        app.page.mouse.move(box["x"] + share * box["width"], y, steps=6)
-        app.until(lambda: table(app, "knob-gap-lines")["label"] not in seen, "the curve of where the slider is")
-        seen.append(table(app, "knob-gap-lines")["label"])
-    app.page.mouse.up()
+    def curves() -> list[str]:
+        return list(table(app, "knob-gap-lines")["label"])
+
+    dragged(app, slider, (0.5, 0.6, 0.4, 0.2), curves, lambda: slider.evaluate(LAID_OUT_ANEW))

@@ -16,19 +16,8 @@ pytestmark = pytest.mark.browser
 @pytest.fixture(scope="module", params=[pytest.param("1", marks=pytest.mark.product), "2"])
 def gated(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[str]:
     """The address of a fresh ``mklviz serve`` with a code, by one process or several."""
-    words = (
-        "-m",
-        "mklviz",
-        "serve",
-        "--no-show",
-        "--address",
-        "127.0.0.1",
-        "--code",
-        "blackboard",
-        "--num-procs",
-        request.param,
-    )
-    server = Program(tmp_path_factory.mktemp("gated"), *words)
+    words = ("-m", "mklviz", "serve", "--no-show", "--address=127.0.0.1", "--code=blackboard")
+    server = Program(tmp_path_factory.mktemp("gated"), *words, f"--num-procs={request.param}")
     yield f"http://127.0.0.1:{server.port}/explorer"
     server.close()
     assert "the code is blackboard" in server.log
@@ -36,39 +25,34 @@ def gated(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReque
 
 
 def test_who_gives_the_code_has_a_complete_page_in_which_nothing_that_a_person_does_is_refused(
-    chromium: Any, gated: str, tmp_path: Path
+    chromium: Any, pages: Pages, gated: str, tmp_path: Path
 ) -> None:
     rows = "".join(f"{i / 7:.60f},{i % 7 / 3:.60f},{'yes' if i % 2 else 'no'}\n" for i in range(5_000))
     (tmp_path / "mine.csv").write_text(f"a,b,class\n{rows}")  # more than one piece of half a megabyte
-    pages = Pages(chromium)
-    try:
-        first = pages.open(f"{gated}?code=blackboard&page=explore")  # of a fresh class
-        assert first.status.startswith("Press Run")
-        first.page.close()
-        assert not pages.errors
-        stranger = new_page(chromium)
-        stranger.goto(gated)
-        assert "opens with a code" in stranger.inner_text("body")
-        stranger.fill("input", "blackboard")
-        stranger.click("button")
-        stranger.get_by_role("link", name="Explore").first.wait_for()
-        assert "code" not in stranger.url
-        stranger.context.close()
-        app = pages.open(f"{gated}?recipe=data=two_moons;solvers=level,silp;max-iter=20")
-        app.press("Run")
-        app.until_finished()
-        for tab in ("Geometry", "Model", "Race"):
-            app.page.get_by_role("tab", name=tab).click()
-            app.still(lambda: app.page.inner_text("body"), f"all of {tab}")
-        app.page.set_viewport_size({"width": 900, "height": 700})
-        app.page.emulate_media(color_scheme="dark")
-        app.page.mouse.move(500, 400)
-        app.page.mouse.wheel(0, 300)
-        app.page.set_input_files("input[type=file]", tmp_path / "mine.csv")
-        app.page.get_by_text("5,000 samples, 2 features").wait_for()
-        assert not pages.errors
-    finally:
-        pages.close()
+    first = pages.open(f"{gated}?code=blackboard&page=explore")  # of a fresh class
+    assert first.status.startswith("Press Run")
+    first.page.close()
+    assert not pages.errors
+    stranger = new_page(chromium)
+    stranger.goto(gated)
+    assert "opens with a code" in stranger.inner_text("body")
+    stranger.fill("input", "blackboard")
+    stranger.click("button")
+    stranger.get_by_role("link", name="Explore").first.wait_for()
+    assert "code" not in stranger.url
+    stranger.context.close()
+    app = pages.open(f"{gated}?recipe=data=two_moons;solvers=level,silp;max-iter=20")
+    app.press("Run")
+    app.until_finished()
+    for tab in ("Geometry", "Model", "Race"):
+        app.page.get_by_role("tab", name=tab).click()
+        app.still(lambda: app.page.inner_text("body"), f"all of {tab}")
+    app.page.set_viewport_size({"width": 900, "height": 700})
+    app.page.emulate_media(color_scheme="dark")
+    app.page.mouse.move(500, 400)
+    app.page.mouse.wheel(0, 300)
+    app.page.set_input_files("input[type=file]", tmp_path / "mine.csv")
+    app.page.get_by_text("5,000 samples, 2 features").wait_for()
 
 
 @pytest.mark.parametrize("gated", ["2"], indirect=True, scope="module")

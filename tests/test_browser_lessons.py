@@ -1,11 +1,14 @@
-"""Every lesson in the browser, as a class takes them: question, guess, Run, and the whole picture with the answer.
+"""Lessons in the browser, as a class takes them: question, guess, Run, and the whole picture with the answer.
 
-All of them in one page, one after the other, so that none may leave anything behind for the next; at full speed.
+Those from their question to their answer are taken in one page, one after the other, so that none may leave anything
+behind for the next; at full speed.
 """
 
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from _browser import App, Pages, Server, at_rest
@@ -112,3 +115,104 @@ def test_the_map_of_a_lesson_stands_right_below_its_controls_and_its_heading_is_
     said.wait_for()
     app.page.get_by_role("button", name="Undo").click()
     app.until(lambda: said.count() == 0, "the recorded paths")
+
+
+SIZES = [(1280, 720), (390, 844)]
+NAMES = "^solves$|^trials$"
+BARS = '(figure) => figure.renderers.find((r) => r.glyph.type === "HBar").data_source.get("value").length'
+
+
+@pytest.fixture
+def open_lesson(pages: Pages, server: Server) -> Callable[..., App]:
+    """Open lessons on the stage."""
+
+    def opened(width: int = 1280, height: int = 720, **query: str) -> App:
+        address = f"http://127.0.0.1:{server.port}/explorer?{urlencode({'pace': '0', **query})}"
+        return pages.open(address, width, height, "Run lesson")
+
+    return opened
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_the_answer_of_a_lesson_is_on_the_screen_after_its_run(
+    open_lesson: Callable[..., App], width: int, height: int
+) -> None:
+    app = open_lesson(width, height, scenario="line-search")
+    run = app.page.get_by_role("button", name="Run lesson")
+    run.wait_for()
+    app.page.get_by_text("What to watch").wait_for()
+    app.page.get_by_role("radio", name="Two to ten").check()
+    run.click()
+    app.page.get_by_text("You said “Two to ten”. It was “More than ten”.").wait_for()
+    app.until(lambda: set(app.figures(NAMES, BARS).values()) == {3}, "the bars of three solvers")
+    because = at_rest(app.page.get_by_text("SimpleMKL solved"))
+    assert because["y"] + because["height"] < height
+    assert app.page.evaluate("scrollY") == 0
+    assert app.page.evaluate("document.documentElement.scrollWidth") == width
+    assert at_rest(app.page.get_by_role("heading", name="SVM solves", exact=True))["y"] < height
+    chart = at_rest(app.page.locator(".bk-Canvas:visible").first)
+    assert chart["height"] == (290 if width < 600 else 400)  # on a phone the next one is not far below
+    app.screenshot(f"stage-{width}")
+    again = open_lesson(width, height, scenario="silp-is-fine", lesson="on")
+    again.page.get_by_text(f"Lessons 2 to {len(LESSONS) + 1}: 1 done; 0 of 1 guess right.").wait_for()
+    again.page.get_by_role("button", name="Forget").click()
+    again.page.get_by_text(f"Lessons 2 to {len(LESSONS) + 1}: 1 done").wait_for(state="hidden")
+    kept = "localStorage.getItem('mklviz-guesses')"
+    again.until(lambda: again.page.evaluate(kept) is None, "the guesses to be forgotten")
+
+
+def test_words_over_an_empty_picture_begin_below_its_heading_on_a_phone(open_lesson: Callable[..., App]) -> None:
+    app = open_lesson(390, 844, scenario="three-groups", lesson="on")  # whose heading has several lines
+    words = app.page.locator("p.guess:visible")
+    words.wait_for()
+
+    def apart() -> bool:
+        heading = app.page.get_by_role("heading", name="Three machines").bounding_box()
+        below, chart = words.bounding_box(), app.page.locator(".bk-Canvas:visible").first.bounding_box()
+        return bool(heading and below and chart) and (
+            heading["y"] + heading["height"] <= below["y"] < below["y"] + below["height"] < chart["y"] + chart["height"]
+        )
+
+    app.until(apart, "words that lie in the chart alone")
+    app.screenshot("stage-words-390")
+    assert apart()
+
+
+def test_the_longest_reasons_and_the_picture_beside_them_are_on_the_screen_of_a_laptop(
+    open_lesson: Callable[..., App],
+) -> None:
+    app = open_lesson(scenario="certificate", lesson="on")
+    app.press("Run lesson")
+    source = app.page.get_by_text(f"From: {scenarios()['certificate'].source}.")
+    source.wait_for()
+    app.until(lambda: app.figures("^proved$", BARS) == {"proved": 3}, "the bars of three bounds")
+    for part in (source, app.page.locator(".bk-Canvas:visible").nth(1)):
+        place = at_rest(part)
+        assert place["y"] + place["height"] < 720
+    app.screenshot("stage-reasons")
+
+
+def test_an_answer_of_who_follows_is_a_bar_on_the_page_that_leads_and_a_row_of_its_file(
+    open_app: Callable[..., App], chromium: Any, tmp_path: Path
+) -> None:
+    app = open_app()
+    app.choose("Scenario", "Three kernels from above")
+    link = app.page.locator("a", has_text="?follow=")
+    link.wait_for()
+    student = chromium.new_page()
+    student.goto(str(link.evaluate("(link) => link.href")))
+    for name in ("Inside: all three", "On a side: two kernels"):  # the second replaces the first
+        student.get_by_role("radio", name=name, exact=True).check()
+        student.get_by_text("Your answer is counted.").wait_for()
+    app.page.get_by_text("1 answer", exact=True).wait_for()
+    app.page.locator("label", has_text=re.compile("^On a side: two kernels1$")).wait_for()
+    app.screenshot("class")
+    with app.page.expect_download() as download:
+        app.press("Answers as CSV")
+    download.value.save_as(tmp_path / "answers.csv")
+    student.close()
+    assert "above,On a side: two kernels,1,,1," in (tmp_path / "answers.csv").read_text(encoding="utf-8")
+    app.press("Full speed")
+    app.press("Run lesson")
+    app.page.locator("label.right", has_text=re.compile("^Inside: all three0$")).wait_for()
+    app.screenshot("class-right")

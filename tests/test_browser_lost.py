@@ -8,17 +8,13 @@ from typing import Any
 from urllib.parse import quote_plus
 
 import pytest
-from _browser import App, Pages, Program, serving
+from _browser import OF_THE_CUT, App, Pages, Program, serving
 from _proxy import Proxy
 
 pytestmark = pytest.mark.browser
 RACE = "data=heart; solvers=pgd,spg; gap=none; max-iter=20000"
 LOST, SILENT = "The connection is lost", "The server has not answered"
 INERT = "() => [...document.body.children].some((node) => node.inert)"
-OF_THE_CUT = (
-    "[Ww]eb[Ss]ocket|not connected so cannot send|CONNECTING|Failed to load resource|pulled doc|network error occurred"
-)
-
 WORDS = ("--address", "127.0.0.1", "--allow-websocket-origin=*")
 
 
@@ -36,6 +32,13 @@ def pages(chromium: Any) -> Iterator[Pages]:
     opened.close()
     unexpected = [error for error in opened.errors if not re.search(OF_THE_CUT, error)]
     assert not unexpected, "\n".join(unexpected)
+
+
+@pytest.fixture
+def proxy(own: Program) -> Iterator[Proxy]:
+    between = Proxy(own.port)
+    yield between
+    between.close()
 
 
 def racing(pages: Pages, port: int, pace: int = 2) -> App:
@@ -74,42 +77,38 @@ def follow(app: App, pages: Pages) -> None:
 
 
 def test_what_is_lost_comes_back_and_a_reload_finds_its_race_which_others_can_follow(
-    own: Program, pages: Pages
+    proxy: Proxy, pages: Pages
 ) -> None:
-    proxy = Proxy(own.port)
-    try:
-        app = racing(pages, proxy.port)
-        proxy.cut()
-        app.until(lambda: LOST in banner(app), "the page to say that it is cut off")
-        app.until(lambda: app.page.evaluate(INERT), "the page to be inert")
-        app.rest(6000)  # the race is held meanwhile
-        sockets: list[Any] = []
-        sent: list[int] = []
+    app = racing(pages, proxy.port)
+    proxy.cut()
+    app.until(lambda: LOST in banner(app), "the page to say that it is cut off")
+    app.until(lambda: app.page.evaluate(INERT), "the page to be inert")
+    app.rest(6000)  # the race is held meanwhile
+    sockets: list[Any] = []
+    sent: list[int] = []
 
-        def opened(socket: Any) -> None:
-            sockets.append(socket)
-            socket.on("framesent", lambda frame: sent.append(len(frame)))
+    def opened(socket: Any) -> None:
+        sockets.append(socket)
+        socket.on("framesent", lambda frame: sent.append(len(frame)))
 
-        app.page.on("websocket", opened)
-        proxy.mend()
-        app.until(lambda: not banner(app), "the page to come back")
-        goes_on(app)
-        assert sum(not socket.is_closed() for socket in sockets) == 1
-        assert sum(sent) < 30_000  # letters; the document has a million, and the server has it already
-        app.press("Pause")
-        app.until(lambda: app.status.startswith("Paused"), "the buttons to work again")
-        app.press("Resume")
+    app.page.on("websocket", opened)
+    proxy.mend()
+    app.until(lambda: not banner(app), "the page to come back")
+    goes_on(app)
+    assert sum(not socket.is_closed() for socket in sockets) == 1
+    assert sum(sent) < 30_000  # letters; the document has a million, and the server has it already
+    app.press("Pause")
+    app.until(lambda: app.status.startswith("Paused"), "the buttons to work again")
+    app.press("Resume")
 
-        before = app.points()
-        app.page.reload()
-        app.button("Pause").wait_for()
-        app.until(lambda: app.points() and all(n > before[key] for key, n in app.points().items()), "its race")
-        solves = app.button("SVM solves")
-        app.until(lambda: solves.get_attribute("aria-pressed") == "true", "the axis of before")
-        has_its_pace(app)
-        follow(app, pages)
-    finally:
-        proxy.close()
+    before = app.points()
+    app.page.reload()
+    app.button("Pause").wait_for()
+    app.until(lambda: app.points() and all(n > before[key] for key, n in app.points().items()), "its race")
+    solves = app.button("SVM solves")
+    app.until(lambda: solves.get_attribute("aria-pressed") == "true", "the axis of before")
+    has_its_pace(app)
+    follow(app, pages)
 
 
 def has_its_pace(app: App) -> None:
@@ -155,48 +154,40 @@ def test_a_page_that_was_away_for_too_long_starts_again_with_its_set_up(tmp_path
 
 
 @pytest.mark.parametrize("end", ["mend", pytest.param("forget", marks=pytest.mark.product)])
-def test_a_network_that_goes_silent_is_said_and_the_page_goes_on(own: Program, pages: Pages, end: str) -> None:
-    proxy = Proxy(own.port)
-    try:
-        app = racing(pages, proxy.port)
-        proxy.silence()
-        app.enter("C$", "7")
-        app.until(lambda: SILENT in banner(app), "the page to say that it hears nothing")
-        app.until(lambda: app.page.evaluate(INERT), "the page to be inert")
-        getattr(proxy, end)()
-        app.until(lambda: not banner(app), "the page to come back")
-        goes_on(app)
-        app.until(lambda: "C%3D7" in app.page.url, "what was written into the silence")
-    finally:
-        proxy.close()
+def test_a_network_that_goes_silent_is_said_and_the_page_goes_on(proxy: Proxy, pages: Pages, end: str) -> None:
+    app = racing(pages, proxy.port)
+    proxy.silence()
+    app.enter("C$", "7")
+    app.until(lambda: SILENT in banner(app), "the page to say that it hears nothing")
+    app.until(lambda: app.page.evaluate(INERT), "the page to be inert")
+    getattr(proxy, end)()
+    app.until(lambda: not banner(app), "the page to come back")
+    goes_on(app)
+    app.until(lambda: "C%3D7" in app.page.url, "what was written into the silence")
 
 
 def test_a_page_that_follows_and_plays_stands_still_without_a_connection_and_goes_on(
-    own: Program, pages: Pages
+    own: Program, proxy: Proxy, pages: Pages
 ) -> None:
     leader = racing(pages, own.port, pace=10)  # which the cursor, of 5 steps a second, never reaches
-    proxy = Proxy(own.port)
-    try:
-        link = str(leader.page.locator("a", has_text="?follow=").get_attribute("href"))
-        leader.page.get_by_role("tab", name="Share").click()  # where no figure is drawn
-        student = pages.open(link.replace(f":{own.port}", f":{proxy.port}"), button="SVM solves")
-        student.until_running(20)
-        student.page.get_by_role("tab", name="Timeline").click()
-        step = student.page.get_by_role("slider", name="Step")
-        student.press("To the start")
-        student.press("Play")
-        student.until(lambda: int(step.input_value()) > 1, "the cursor to go on")
-        student.press("iteration")  # figures are under way
-        proxy.cut()
-        student.until(lambda: LOST in banner(student), "the page to say that it is cut off")
-        at = int(student.still(step.input_value, "the cursor to stand still", quiet=3.0))
-        assert LOST in banner(student)
-        proxy.mend()
-        student.until(lambda: not banner(student), "the page to come back")
-        student.until(lambda: int(step.input_value()) > at, "the cursor to go on")
-        student.press("Hold")
-        student.button("Play").wait_for()
-        student.page.get_by_role("tab", name="Race").click()
-        goes_on(student)
-    finally:
-        proxy.close()
+    link = str(leader.page.locator("a", has_text="?follow=").get_attribute("href"))
+    leader.page.get_by_role("tab", name="Share").click()  # where no figure is drawn
+    student = pages.open(link.replace(f":{own.port}", f":{proxy.port}"), button="SVM solves")
+    student.until_running(20)
+    student.page.get_by_role("tab", name="Timeline").click()
+    step = student.page.get_by_role("slider", name="Step")
+    student.press("To the start")
+    student.press("Play")
+    student.until(lambda: int(step.input_value()) > 1, "the cursor to go on")
+    student.press("iteration")  # figures are under way
+    proxy.cut()
+    student.until(lambda: LOST in banner(student), "the page to say that it is cut off")
+    at = int(student.still(step.input_value, "the cursor to stand still", quiet=3.0))
+    assert LOST in banner(student)
+    proxy.mend()
+    student.until(lambda: not banner(student), "the page to come back")
+    student.until(lambda: int(step.input_value()) > at, "the cursor to go on")
+    student.press("Hold")
+    student.button("Play").wait_for()
+    student.page.get_by_role("tab", name="Race").click()
+    goes_on(student)

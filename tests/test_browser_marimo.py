@@ -2,16 +2,15 @@
 
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from _browser import events_of, free_port, not_driven
-from _cells import PATIENCE, opens, rows, steps
-from _waits import wait_for, wait_until_still
+from _cells import PATIENCE, opens, patient, rows, steps, with_path
+from _waits import wait_until_still
 
-ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOK = """
 import marimo
 
@@ -65,16 +64,10 @@ def marimo(request: Any, tmp_path: Path) -> Iterator[str]:
     (tmp_path / "race.py").write_text(NOTEBOOK)
     (tmp_path / "pyproject.toml").write_text("[tool.marimo.runtime]\nauto_instantiate = true\n")  # runs all cells
     port = free_port()
-    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     folders = {f"XDG_{kind}_HOME": str(tmp_path / kind.lower()) for kind in ("CONFIG", "CACHE", "STATE", "DATA")}
+    words = [python, "-m", "marimo", "--yes", request.param, "--headless", "--no-token", f"--port={port}", "race.py"]
     with (tmp_path / "marimo.log").open("w") as log:
-        process = subprocess.Popen(
-            [python, "-m", "marimo", "--yes", request.param, "--headless", "--no-token", f"--port={port}", "race.py"],
-            cwd=tmp_path,
-            env={**os.environ, **folders, "PYTHONPATH": path},
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
+        process = subprocess.Popen(words, cwd=tmp_path, env=with_path(**folders), stdout=log, stderr=subprocess.STDOUT)
     yield f"http://127.0.0.1:{port}"
     process.terminate()
     process.wait(PATIENCE)
@@ -93,8 +86,7 @@ def page(chromium: Any) -> Iterator[Any]:
 
 
 def test_marimo_shows_a_live_race_and_pictures_and_asks_nobody_else(page: Any, marimo: str) -> None:
-    def until(found: Callable[[], Any], what: str) -> Any:
-        return wait_for(found, what, events_of(page), PATIENCE)
+    until = patient(page)
 
     def button(name: str) -> Any:
         return page.locator(".mklviz-race").get_by_role("button", name=name, exact=True)

@@ -5,14 +5,10 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from _browser import LONG, App, Server
+from _browser import LONG, OF_THE_CUT, App, Server
 from _proxy import Proxy
 
 pytestmark = pytest.mark.browser
-OF_THE_CUT = (
-    "WebSocket connection to|Could not open websocket|not connected so cannot send|Still in CONNECTING"
-    "|Failed to load resource"  # the page asks whether the server is there again
-)
 Open = Callable[..., App]
 FRAMES = """() => [...Bokeh.documents[0].all_models]
   .map((m) => m.data?.seq ?? m.seq).filter((seq) => seq !== undefined)[0]"""
@@ -111,5 +107,4 @@ def test_a_page_with_maps_and_pictures_comes_back_as_well(proxy: Proxy, open_app
     app.page.evaluate(CROWDED)
     assert app.page.evaluate(WOVEN) == [True, True, "of-the-range"]
     app.settled()
-    for error in [error for error in app.errors if re.search(OF_THE_CUT, error)]:
-        app.errors.remove(error)
+    app.errors[:] = [error for error in app.errors if not re.search(OF_THE_CUT, error)]

@@ -266,13 +266,8 @@ def test_the_address_holds_what_is_set(playground: Playground) -> None:
 
 
 UNREAD = (
-    "data=nothing&part=no",
-    "C=-3&lambda=7",
-    "kernels=99,x:,",
-    "start=1,2",
-    "data=own&points=1,2,1",
-    "points=%FF;;,",
-    "=&&&#",
+    *("data=nothing&part=no", "C=-3&lambda=7", "kernels=99,x:,", "start=1,2", "data=own&points=1,2,1"),
+    *("points=%FF;;,", "=&&&#"),
 )
 
 
@@ -312,11 +307,8 @@ def test_one_picture_stands_alone_in_a_frame_of_any_size(unopened: Playground, f
     wait_for(lambda: frame.evaluate(f"() => {ANSWERED}"), "the paths", events_of(page))
     for width, height in (*SIZES[first:], *SIZES[:first]):
         page.set_viewport_size({"width": width, "height": height})
-        wait_for(
-            lambda size=[width, height]: frame.evaluate("[innerWidth, innerHeight]") == size,
-            "the size",
-            events_of(page),
-        )
+        size = [width, height]
+        wait_for(lambda size=size: frame.evaluate("[innerWidth, innerHeight]") == size, "the size", events_of(page))
         wait_for(lambda: frame.evaluate(OUTSIDE) == [False, False], "a picture that fits", events_of(page))
         assert [name for name in PARTS if frame.locator(f".{name}.part").is_visible()] == [part]
 

@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from _browser import App, Pages, Server
+from _browser import App, Pages, Server, held
 
 pytestmark = pytest.mark.browser
 MOONS = "data=two_moons; kernels=gauss:1,2@all poly:1@each; C=10; solvers=level"
@@ -59,8 +59,7 @@ def choose(app: App, what: str) -> None:
     app.until(lambda: app.button(what).get_attribute("aria-pressed") == "true", f"taps to be {what!r}")
 
 
-def test_points_are_added_dragged_and_removed_and_raced_on(chromium: Any, server: Server) -> None:
-    pages = Pages(chromium)
+def test_points_are_added_dragged_and_removed_and_raced_on(pages: Pages, server: Server) -> None:
     app = pages.open(f"{server.url()}&recipe={quote(MOONS)}")
     app.press("Run")
     app.until_finished()
@@ -79,19 +78,17 @@ def test_points_are_added_dragged_and_removed_and_raced_on(chromium: Any, server
 
     before, decision = points(app), app.page.evaluate(DECISION)
     click(app, before["x"][0], before["y"][0])  # selects nothing for good
-    app.page.mouse.move(*app.still(lambda: place(app, 0.0, -2.2), "the figure where it stays", quiet=0.5))
-    app.page.mouse.down()
-    app.rest(600)  # people think, and a busy page hears of the mouse late
-    there, moves = place(app, -0.5, -2.0), itertools.count()
-    app.page.mouse.move(*there, steps=4)
+    with held(app.page, *app.still(lambda: place(app, 0.0, -2.2), "the figure where it stays", quiet=0.5)):
+        app.rest(600)  # people think, and a busy page hears of the mouse late
+        there, moves = place(app, -0.5, -2.0), itertools.count()
+        app.page.mouse.move(*there, steps=4)
 
-    def decided() -> bool:
-        # a busy page may hear of the drag after its last move
-        app.page.mouse.move(there[0] + next(moves) % 2, there[1])
-        return bool(app.page.evaluate(DECISION) != decision)
+        def decided() -> bool:
+            # a busy page may hear of the drag after its last move
+            app.page.mouse.move(there[0] + next(moves) % 2, there[1])
+            return bool(app.page.evaluate(DECISION) != decision)
 
-    app.until(decided, "the decision, while the mouse is down")
-    app.page.mouse.up()
+        app.until(decided, "the decision, while the mouse is down")
     app.until(lambda: points(app)["x"][200] == pytest.approx(-0.5, abs=0.1), "the point to be dragged")
     moved = points(app)
     far = [k for k in range(202) if abs(moved["x"][k] - before["x"][k]) + abs(moved["y"][k] - before["y"][k]) > 0.1]
@@ -120,5 +117,3 @@ def test_points_are_added_dragged_and_removed_and_raced_on(chromium: Any, server
     app.page.get_by_role("tab", name="Model").click()
     app.page.get_by_text("of 100 held-out samples").wait_for()
     assert len(points(app)["x"]) == 200
-    pages.close()
-    assert not pages.errors, "\n".join(pages.errors)

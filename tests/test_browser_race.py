@@ -1,9 +1,9 @@
-"""A race in the browser, driven as a person drives it: run, watch, pause, step, stop, reset."""
+"""A race in the browser, driven as a person drives it, in haste, too: run, watch, pause, step, stop, reset."""
 
 from collections.abc import Callable
 
 import pytest
-from _browser import LONG, App
+from _browser import LONG, App, held, middle
 from _served import small_recipe
 
 from mklviz.engine import solve
@@ -137,3 +137,81 @@ def test_the_keys_run_pause_step_stop_and_reset(open_app: Open) -> None:
     app.until_finished()
     keys.press("r")
     app.until(lambda: app.status == EMPTY, "the empty page")
+
+
+Control = tuple[str, str]
+
+THEME = ("button", "Toggle theme")
+CHANGES = (  # what builds all figures anew with either, of what changes them in place each with one
+    (THEME, "Reset"),
+    (THEME, "Run"),
+    (("button", "CPU seconds"), "Reset"),
+    (("checkbox", "log y"), "Run"),
+)
+CLICK = "(controls) => controls.forEach((control) => control.click())"
+
+
+def at_once(app: App, *controls: Control) -> None:
+    """Click on several controls before the server can have answered the first."""
+    app.page.evaluate(CLICK, [app.page.get_by_role(role, name=name).first.element_handle() for role, name in controls])
+
+
+def test_two_clicks_at_once_are_both_answered(open_app: Open) -> None:
+    app = open_app(solvers="level,spg", iterations=8)
+    whole = {"level": 9, "spg": 9}
+    app.press("Run")
+    app.until(lambda: app.points() == whole, "the first curves")
+    for change, click in CHANGES:
+        app.until_finished()
+        before = app.begun()
+        at_once(app, change, ("button", click))
+        if click == "Reset":
+            app.until(lambda: app.status.startswith("Press Run"), f"the empty page after {change[1]} and Reset")
+            app.press("Run")
+        app.until(
+            lambda before=before: (
+                app.points() == whole and all(app.begun().get(key, before[key]) != before[key] for key in whole)
+            ),
+            f"the curves of another race after {change[1]} and {click}",
+        )
+    scales = dict.fromkeys(("objective", "gap"), ["LinearScale"] * 2)  # of seconds as they come, the other changed once
+    found = app.still(
+        lambda: app.figures("^(objective|gap)$", "(figure) => [figure.x_scale.type, figure.y_scale.type]"), "the scales"
+    )
+    assert found == scales
+
+
+def test_a_button_that_moves_while_it_is_pressed_is_clicked_unless_the_mouse_leaves_it(open_app: Open) -> None:
+    app = open_app(solvers="level", iterations=30)
+    run, timeline = app.button("Run"), app.page.get_by_role("tab", name="Timeline")
+    for away in (200, 0):
+        for control in (run, timeline):
+            x, y = middle(control)
+            with held(app.page, x, y):
+                if away:
+                    app.page.mouse.move(x, y + away)
+                else:
+                    app.page.evaluate("() => { document.body.style.transform = 'translateY(150px)' }")
+                    assert control.bounding_box()["y"] > y
+            app.page.evaluate("() => { document.body.style.transform = '' }")
+        if away:
+            assert app.status.startswith("Press Run")
+    app.until_finished()
+    app.until(lambda: timeline.get_attribute("aria-selected") == "true", "the tab that was pressed")
+
+
+def test_a_button_that_is_replaced_while_it_is_pressed_is_clicked_once(open_app: Open) -> None:
+    app = open_app(solvers="level", iterations=30)
+    app.page.evaluate("""() => {
+      const made = (by) => Object.assign(document.createElement("button"), {
+        textContent: "Own", onclick: () => clicked.push(by),
+        style: "position: fixed; inset: 0 auto auto 0; z-index: 99999" })
+      window.clicked = []
+      window.own = made("first")
+      window.replace = () => own.replaceWith(made("second"))
+      document.body.append(own)
+    }""")
+    with held(app.page, 9, 9):
+        app.page.evaluate("replace()")
+    app.page.mouse.click(9, 9)
+    assert app.page.evaluate("clicked") == ["second", "second"]

@@ -38,7 +38,7 @@ def test_what_is_copied_without_encryption_can_be_pasted_and_a_page_is_printed_w
     page.evaluate("document.querySelector('#paste').remove()")
 
 
-def test_a_link_opens_set_up_tab_and_locks(raced: App) -> None:
+def test_a_link_opens_set_up_tab_and_locks(raced: App, pages: Pages) -> None:
     app = raced
     app.page.get_by_role("tab", name="Share").click()
     app.page.get_by_role("checkbox", name="set-up locked").check()
@@ -47,13 +47,10 @@ def test_a_link_opens_set_up_tab_and_locks(raced: App) -> None:
     href = partial(link.get_attribute, "href")
     app.until(lambda: all(word in str(href()) for word in ("lock=all", "tab=timeline")), "the link")
     address = link.get_attribute("href").replace("/_served?", "/explorer?")
-    pages = Pages(app.page.context)
     opened = pages.open(address).page
     opened.get_by_role("tab", name="Timeline", selected=True).wait_for()
     opened.get_by_text("Locked by the link: scenario, data, kernels").wait_for()
     app.until(lambda: opened.locator(".group[inert]").count() == 6, "the groups that are locked")
-    pages.close()
-    assert not pages.errors, "\n".join(pages.errors)
     assert "data%3Dheart" in address
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from _browser import Server, at_rest, events_of, is_broken, loaded, middle, new_page, serious
+from _browser import Server, at_rest, events_of, held, is_broken, loaded, middle, new_page, serious
 from _waits import wait_for, wait_until_still
 
 from mklviz.views.explorer.page import CURVE
@@ -101,10 +101,8 @@ def test_the_links_lead_to_everything_and_back_and_the_race_stays(page: Any, ser
 def drag_start(page: Any) -> None:
     """Drag the handle of the start with the mouse, down and to the left."""
     x, y = middle(page.locator(".handle .knob"))
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x - 50, y + 50, steps=3)
-    page.mouse.up()
+    with held(page, x, y):
+        page.mouse.move(x - 50, y + 50, steps=3)
 
 
 def test_the_start_follows_pointer_and_keys_and_former_paths_stay_until_cleared(page: Any) -> None:
@@ -179,10 +177,8 @@ def test_the_first_lesson_takes_the_steps_of_the_papers_example_from_wherever_it
     wait_for(lambda: words(page)[1] != before[1], "the run from there", events_of(page))
     wait_for(lambda: handle.get_attribute("aria-valuetext") == "x\xa0=\xa0−2.2", "the start", events_of(page))
     (x, y), before = middle(page.locator(".panel.silp .knob")), words(page)
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x - 2000, y)  # no farther than the curve
-    page.mouse.up()
+    with held(page, x, y):
+        page.mouse.move(x - 2000, y)  # no farther than the curve
     wait_for(lambda: handle.get_attribute("aria-valuetext") == "x\xa0=\xa0−4", "the start at the end", events_of(page))
     wait_for(lambda: words(page)[1] != before[1], "the run from there", events_of(page))
     level = page.get_by_role("slider", name="Level, by λ")
@@ -198,14 +194,12 @@ def test_the_first_lesson_takes_the_steps_of_the_papers_example_from_wherever_it
         return float(line.evaluate("(line) => line.getBoundingClientRect().y"))
 
     x = page.locator(".panel.level path.level").evaluate("(line) => line.getBoundingClientRect().x") + 20
-    best, held = height("best"), height("level")  # which is taken hold of anywhere
-    halfway = (held + best) / 2
-    page.mouse.move(x, held)
-    page.mouse.down()
-    page.mouse.move(x, halfway)
-    wait_for(lambda: abs(height("level") - halfway) < 3, "the level under the pointer", events_of(page))
-    page.mouse.move(x, best - 500)  # no farther than makes sense
-    page.mouse.up()
+    best, stood = height("best"), height("level")  # which is taken hold of anywhere
+    halfway = (stood + best) / 2
+    with held(page, x, stood):
+        page.mouse.move(x, halfway)
+        wait_for(lambda: abs(height("level") - halfway) < 3, "the level under the pointer", events_of(page))
+        page.mouse.move(x, best - 500)  # no farther than makes sense
     wait_for(lambda: " 95 %" in words(page)[1], "the run with the largest λ", events_of(page))
     wait_for(lambda: level.get_attribute("aria-valuetext") == "λ = 0.95", "the largest λ", events_of(page))
     for name in ("kink", "flat", "wall", "data"):

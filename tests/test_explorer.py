@@ -117,18 +117,15 @@ def test_a_regression_runs_from_its_controls_and_shows_how_much_it_explains(expl
 # -- who may do what when
 
 
-def test_a_step_without_a_race_prepares_one_and_does_one_step(explorer: Explorer) -> None:
+def test_keys_do_what_the_buttons_do_and_a_step_without_a_race_prepares_one(explorer: Explorer) -> None:
     explorer.step()
     follow(explorer, lambda: explorer.state == "paused")
     assert {len(trace) for trace in explorer.race_view.race.traces.values()} == {1}
-
-
-def test_keys_do_what_the_buttons_do(explorer: Explorer) -> None:
+    explorer.reset()
     explorer.run_panel.pace.value = 5.0
-    explorer.race_view.on_key(" ")
-    follow(explorer, lambda: explorer.state == "running")
-    explorer.race_view.on_key(" ")
-    follow(explorer, lambda: explorer.state == "paused")
+    for key, state in ((" ", "running"), (" ", "paused")):
+        explorer.race_view.on_key(key)
+        follow(explorer, lambda state=state: explorer.state == state)  # type: ignore[misc]
     explorer.race_view.on_key("s")
     explorer.race_view.on_key("x")
     follow(explorer, lambda: explorer.state == "finished")
@@ -138,40 +135,30 @@ def test_keys_do_what_the_buttons_do(explorer: Explorer) -> None:
 
 def test_full_speed_ends_a_pause(explorer: Explorer) -> None:
     explorer.run_panel.pace.value = 2.0
-    explorer.run()
-    follow(explorer, lambda: explorer.state == "running")
-    explorer.pause()
-    follow(explorer, lambda: explorer.state == "paused")
+    for act, state in ((explorer.run, "running"), (explorer.pause, "paused")):
+        act()
+        follow(explorer, lambda state=state: explorer.state == state)  # type: ignore[misc]
     explorer.run_panel.full_speed.clicks += 1
     follow(explorer, lambda: explorer.state == "finished")
     assert explorer.race_view.race.pace == 0.0
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_in_every_state_something_can_be_done_and_starting_needs_controls_that_can_be_read(state: str) -> None:
-    panel = RunPanel(dict.fromkeys(("run", "pause", "step", "stop", "reset", "full_speed"), lambda *_: None))
-    panel.show(state)
-    assert not all(button.disabled for button in panel.buttons.values())
-    panel.show(state, blocked="C must be a number.")
-    assert panel.buttons["run"].disabled
-    assert "C must be a number." in panel.hint
-
-
-def test_buttons_of_a_race_stay_where_they_are_whatever_is_said_below_them() -> None:
+def test_in_every_state_something_can_be_done_and_buttons_stay_where_they_are_whatever_is_said_below_them() -> None:
     panel = RunPanel(dict.fromkeys(("run", "pause", "step", "stop", "reset", "full_speed"), lambda *_: None))
     kinds = []
     for state in STATES:
         panel.show(state, hint="Old." if state == "finished" else "")
+        assert not all(button.disabled for button in panel.buttons.values())
         panel.show_progress(0.5, "Preparing" if state == "preparing" else "")
         panel.offer_link("?follow=a" if state == "running" else "")
         panel.pace.value = 10.0 if state == "paused" else 0.0
         shown = [part.describe() for part in panel.form.root.inner if part.visible]
         assert shown[-1]["steady"]  # all that comes and goes stands there, and it keeps its height
         kinds.append([[inner["key"] for inner in part.get("inner", [])] for part in shown[:-1]])
+        panel.show(state, blocked="C must be a number.")
+        assert panel.buttons["run"].disabled
+        assert "C must be a number." in panel.hint
     assert all(each == kinds[0] for each in kinds)
-
-
-# -- nothing is lost
 
 
 def test_how_far_a_preparation_is_stands_above_every_page(explorer: Explorer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,7 +173,9 @@ def test_how_far_a_preparation_is_stands_above_every_page(explorer: Explorer, mo
     assert not explorer.alert.visible
 
 
-def test_stopping_a_preparation_leaves_the_race_before_it_on_the_screen(explorer: Explorer) -> None:
+def test_a_preparation_that_is_stopped_or_fails_leaves_the_race_before_it_on_the_screen(
+    explorer: Explorer, monkeypatch: pytest.MonkeyPatch, no_log: None
+) -> None:
     run_to_the_end(explorer)
     shown = explorer.race_view.race
     explorer.sidebar.problem.C.box.value = "3"
@@ -196,13 +185,6 @@ def test_stopping_a_preparation_leaves_the_race_before_it_on_the_screen(explorer
     follow(explorer, lambda: explorer.state == "finished")
     assert explorer.race_view.race is shown
     assert not explorer.alert.visible
-
-
-def test_a_preparation_that_fails_says_why_in_a_sentence_and_leaves_the_race_before_it(
-    explorer: Explorer, monkeypatch: pytest.MonkeyPatch, no_log: None
-) -> None:
-    run_to_the_end(explorer)
-    shown = explorer.race_view.race
 
     def break_down(self: Preparation) -> None:
         raise RuntimeError("inner trouble")
@@ -218,9 +200,9 @@ def test_a_preparation_that_fails_says_why_in_a_sentence_and_leaves_the_race_bef
 # -- banks are kept, within bounds
 
 
-@pytest.mark.parametrize("change", [{"seed": 1}, {"train": 0.4}, {"standardize": False}, {"normalize": "none"}])
-def test_whatever_changes_a_bank_changes_its_key(change: dict[str, object]) -> None:
-    assert SMALL.changed(**change).bank_key != SMALL.bank_key
+def test_whatever_changes_a_bank_changes_its_key() -> None:
+    for change in ({"seed": 1}, {"train": 0.4}, {"standardize": False}, {"normalize": "none"}):
+        assert SMALL.changed(**change).bank_key != SMALL.bank_key, change
     assert SMALL.on(load_dataset("two_moons", seed=1)).bank_key != SMALL.on(load_dataset("two_moons", seed=2)).bank_key
     assert SMALL.changed(loss=Hinge(3.0)).bank_key == SMALL.bank_key
 
@@ -268,8 +250,7 @@ def test_a_preparation_waits_for_the_solvers_to_warm_up_says_so_and_can_be_stopp
 
     preparation = Preparation(SMALL, banks=BankStore(), warmup=Never())
     preparation.start()
-    while preparation.fraction != 0.25:
-        assert not preparation.ended
+    wait_for(lambda: preparation.fraction == 0.25, "the warm-up to be waited for")
     assert "Loading the compiled solvers, 25 %" in preparation.stage
     preparation.cancel()
     ends(preparation)
@@ -343,7 +324,10 @@ def test_one_click_on_a_repair_goes_on_with_a_race_that_was_refused_for_want_of_
 # -- sessions
 
 
-def test_the_end_of_a_session_cancels_race_and_preparation(explorer: Explorer) -> None:
+def test_the_end_of_a_session_cancels_race_and_preparation_and_two_share_no_controls(explorer: Explorer) -> None:
+    other = Explorer()
+    explorer.sidebar.problem.C.box.value = "1"
+    assert other.sidebar.recipe.problem.loss.C == 100.0
     explorer.run_panel.pace.value = 1.0
     explorer.run()
     follow(explorer, lambda: explorer.state == "running")
@@ -357,27 +341,20 @@ def test_the_end_of_a_session_cancels_race_and_preparation(explorer: Explorer) -
     follow(explorer, lambda: all(thread.name != "mklviz-task" for thread in threading.enumerate()))
 
 
-def test_two_explorers_do_not_share_controls(explorer: Explorer) -> None:
-    other = Explorer()
-    explorer.sidebar.problem.C.box.value = "1"
-    assert other.sidebar.recipe.problem.loss.C == 100.0
-
-
-def test_the_served_script_carries_no_logic() -> None:
+def test_the_page_has_a_title_a_heading_and_a_status_for_screen_readers_and_its_script_no_logic(
+    explorer: Explorer,
+) -> None:
     """Globals of a served script are cleared before its session is cleaned up, so it may only import and call."""
-    script = Path(__file__).parents[1] / "apps" / "explorer.py"
-    statements = ast.parse(script.read_text(encoding="utf-8")).body
-    assert all(isinstance(statement, (ast.ImportFrom, ast.Expr)) for statement in statements)
-    assert len(statements) <= 5
-
-
-def test_the_page_has_a_title_a_heading_and_a_status_for_screen_readers(explorer: Explorer) -> None:
     page = page_of(explorer)
     header = " ".join(part.object for part in page.header if isinstance(part, pn.pane.HTML))
     assert page.meta.title == "mklviz"
     assert "<h1" in header
     assert 'role="status" aria-live="polite"' in header
     assert explorer.status in header
+    script = Path(__file__).parents[1] / "apps" / "explorer.py"
+    statements = ast.parse(script.read_text(encoding="utf-8")).body
+    assert all(isinstance(statement, (ast.ImportFrom, ast.Expr)) for statement in statements)
+    assert len(statements) <= 5
 
 
 def test_a_race_begins_with_the_solvers_that_are_ready_and_the_others_join_it(

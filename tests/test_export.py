@@ -54,14 +54,10 @@ def numbers(page: str) -> dict[str, Any]:
     return json.loads(found[0])
 
 
-def made(steps: int, name: str = "", objective: float = 1.0) -> Trace:
+def made(steps: int, name: str = "") -> Trace:
     trace = Trace("made", name or "Made", kernel_names=[name or "one", "two"], problem=f"a problem {name}")
     for t in range(steps):
-        weights = np.array([1.0, 0.0])
-        iterate = Iterate(
-            weights=weights, dual=np.zeros(3), objective=objective / (t + 1), lower_bound=0.0, step=1.0, svm_solves=t
-        )
-        trace.append(iterate, 0.01 * t)
+        trace.append(Iterate(np.array([1.0, 0.0]), np.zeros(3), 1.0 / (t + 1), 0.0, 1.0, t), 0.01 * t)
     return trace
 
 
@@ -82,19 +78,18 @@ def test_every_number_of_a_page_is_that_of_its_trace() -> None:
 
 
 def test_a_page_says_what_each_solver_did_at_each_step_live_and_loaded_alike(tmp_path: Path) -> None:
-    live = numbers(race_page(raced()))
     loaded = {}
     for key, trace in raced().traces.items():
         trace.save(tmp_path / f"{key}.npz")
         loaded[key] = Trace.load(tmp_path / f"{key}.npz")
-    runs = zip(live["runs"], numbers(race_page(loaded))["runs"], strict=True)
-    for one, other in runs:
+    live, read = (numbers(race_page(runs))["runs"] for runs in (raced(), loaded))
+    for one, other in zip(live, read, strict=True):
         assert len(one["narration"]) == len(one["iteration"])
         assert one["narration"] == other["narration"]
         assert "start" in one["narration"][0]
 
 
-def test_objectives_stand_above_the_best_bound_of_all() -> None:
+def test_objectives_stand_above_the_best_bound_of_all_where_there_is_a_run() -> None:
     traces = raced().traces
     best = max(trace.lower_bound.max() for trace in traces.values())
     least = min(trace.objective.min() for trace in traces.values())
@@ -102,23 +97,17 @@ def test_objectives_stand_above_the_best_bound_of_all() -> None:
         expected = (traces[run["key"]].objective - best) / abs(least)
         assert run["above"] == pytest.approx(expected.tolist(), rel=1e-3)
         assert min(run["above"]) >= 0.0
-
-
-def test_no_run_has_no_reference_and_says_nothing() -> None:
     nothing = Reference.of([])
     assert not nothing
     assert math.isnan(nothing.above(1.0))
 
 
-def test_a_name_cannot_end_the_script_that_holds_it() -> None:
+def test_a_page_lets_its_own_script_run_which_no_name_can_end_and_loads_nothing() -> None:
     page = race_page(made(3, EVIL))
     assert numbers(page)["kernels"][0] == EVIL
     assert numbers(page)["runs"][0]["label"] == one_line(EVIL, len(EVIL))
     assert page.count("<script") == page.count("</script>") == 2
     assert "alert(1)</script>" not in page
-
-
-def test_a_page_lets_its_own_script_run_and_loads_nothing() -> None:
     page = race_page(raced())
     [script] = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -129,20 +118,11 @@ def test_a_page_lets_its_own_script_run_and_loads_nothing() -> None:
     assert not re.findall(r"\b(?:src|href)=", page)
 
 
-@pytest.mark.parametrize(
-    ("name", "solver", "drawn"),
-    [
-        ("three random Gram matrices", "level", True),
-        ("three random Gram matrices", "pgd", False),
-        ("random Gram matrices", "level", False),
-    ],
-)
-def test_a_page_of_three_kernels_has_a_triangle_where_a_browser_can_solve_it(
-    name: str, solver: str, drawn: bool
-) -> None:
-    race = ran(Race(problem(name), [solver], rules=[MaxIter(3)]))
-    page = race_page(race)
-    assert ("playTriangle" in page) == ("worker-src blob:" in page) == drawn
+def test_a_page_of_three_kernels_has_a_triangle_where_a_browser_can_solve_it() -> None:
+    three, many = "three random Gram matrices", "random Gram matrices"
+    for name, solver, drawn in ((three, "level", True), (three, "pgd", False), (many, "level", False)):
+        page = race_page(ran(Race(problem(name), [solver], rules=[MaxIter(3)])))
+        assert ("playTriangle" in page) == ("worker-src blob:" in page) == drawn, (name, solver)
 
 
 def test_a_long_run_is_thinned_and_the_page_says_so() -> None:
@@ -233,21 +213,18 @@ def test_a_kind_of_picture_that_cannot_be_written_is_refused_before_anything_is_
     assert not (tmp_path / name).exists()
 
 
-def test_a_page_has_the_charts_of_the_dashboard_in_its_own_colours() -> None:
+def test_a_page_has_the_charts_of_the_dashboard_in_its_own_colours_and_says_whose_iterations_are_epochs() -> None:
     data = numbers(race_page(raced()))
     styles = run_styles(raced().traces, LIGHT)
-    for name, chart in race_charts(styles, ChartOptions(LIGHT, gap_tolerance=None)).items():
-        if name in data["charts"]:
-            drawn = data["charts"][name]
-            assert drawn["heading"] == chart_heading(replace(chart, term=""), with_note=True)
-            assert [mark["column"] for mark in drawn["marks"]] == [mark.columns["y"] for mark in chart.marks]
+    charts = race_charts(styles, ChartOptions(LIGHT, gap_tolerance=None))
     assert set(data["charts"]) == {"objective", "above", "gap", "step"}
+    for name in set(charts) & set(data["charts"]):
+        drawn = data["charts"][name]
+        assert drawn["heading"] == chart_heading(replace(charts[name], term=""), with_note=True)
+        assert [mark["column"] for mark in drawn["marks"]] == [mark.columns["y"] for mark in charts[name].marks]
     assert {mark["colour"] for mark in data["charts"]["step"]["marks"]} == {"var(--run-0)", "var(--run-1)"}
     assert [chart["title"] for chart in data["weights"]] == ["SILP", "Level"]
     assert ">Kernel weights" in data["weights_heading"]
-
-
-def test_a_page_says_whose_iterations_are_epochs() -> None:
     runs = recording("three-groups")
     label = recorded(runs).page_data()["axes"]["iteration"]["label"]
     assert label == f"iteration (epoch for {runs['ufo'].label})"
@@ -347,15 +324,12 @@ def test_a_knob_that_does_not_fit_is_refused_in_a_sentence(knobs: Iterable[Any],
         ("level.lam", ["0", "0.1"], lambda recipe: dict(recipe.solvers[1].options)["lam"]),
     ],
 )
-def test_knobs_without_values_have_the_positions_of_the_tab(
+def test_knobs_without_values_have_the_positions_of_the_tab_and_solvers_that_show_them_best(
     knob: str, names: list[str], read: Callable[[mv.Recipe], float]
 ) -> None:
     made = LabKnob(knob)
     assert made.names[:2] == names
     assert [read(recipe) for recipe in LabGrid(RECIPE, (made,)).recipes] == list(made.values)
-
-
-def test_where_no_solver_is_named_the_tab_says_which_show_it_best() -> None:
     assert [choice.name for choice in usual_solvers([LabKnob("level.lam")])] == ["level", "silp"]
     assert [choice.name for choice in usual_solvers([LabKnob("epsilon", [1, 2])])] == ["spg"]
 
@@ -378,10 +352,18 @@ def test_the_command_writes_a_page_and_repeats_nothing(tmp_path: Path, capfd: py
 # -- the gallery
 
 
-def test_the_gallery_is_written_into_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_gallery_is_written_into_a_folder_and_its_laboratories_can_be_turned_to_their_pictures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(gallery, "gallery_pages", lambda store: {"index.html": "Index", "b.html": f"From {store}"})
     index, page = save_gallery(tmp_path / "new" / "pages", store="none")
     assert (index.name, index.read_text(), page.read_text()) == ("index.html", "Index", "From none")
+    for name, words, knob, picture, value in LABORATORIES:
+        grid = LabGrid(mv.Recipe.from_words(words), (LabKnob(knob),))
+        assert value in grid.knobs[0].values, name
+        assert len(grid.sweep) <= 20, name  # quick to solve
+        assert picture in gallery.PICTURES, name
+        assert name == name.lower()
 
 
 def test_recorded_races_of_claims_are_those_that_show_them() -> None:
@@ -392,18 +374,6 @@ def test_recorded_races_of_claims_are_those_that_show_them() -> None:
     for race in races:
         for trace in race.traces.values():
             made = mv.Recipe.from_json(trace.recipe)
-            assert replace(made, solvers=race.recipe.solvers) == race.recipe, (
-                f"python .ci/recordings.py claims: {race.name}"
-            )
+            renew = f"python .ci/recordings.py claims: {race.name}"
+            assert replace(made, solvers=race.recipe.solvers) == race.recipe, renew
     assert {path.stem for path in (FOLDER / "claims").glob("*.zip")} == {race.name.split("/")[1] for race in races}
-
-
-@pytest.mark.parametrize(("name", "words", "knob", "picture", "value"), LABORATORIES)
-def test_a_laboratory_of_the_gallery_can_be_turned_to_its_picture(
-    name: str, words: str, knob: str, picture: str, value: float
-) -> None:
-    grid = LabGrid(mv.Recipe.from_words(words), (LabKnob(knob),))
-    assert value in grid.knobs[0].values
-    assert len(grid.sweep) <= 20  # quick to solve
-    assert picture in gallery.PICTURES
-    assert name == name.lower()

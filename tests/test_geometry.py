@@ -69,24 +69,18 @@ def test_the_lowest_point_of_the_envelope_is_where_silp_goes_next() -> None:
         assert float(run[t].facts.lp_value) == pytest.approx(value, rel=1e-7)
 
 
-def test_level_goes_to_the_nearest_point_of_the_level_set_on_a_segment() -> None:
-    run = trace("level", 2)
+@pytest.mark.parametrize("m", [2, 3], ids=["on a segment", "in a triangle"])
+def test_level_goes_to_the_nearest_point_of_the_level_set(m: int) -> None:
+    run = trace("level", m)
     assert len(run) > 3
     for t in range(1, len(run)):
-        level = facts_of(run[t]).level
+        level, before, cuts = facts_of(run[t]).level, run[t - 1].weights, cuts_of(run, m, t)
         assert level is not None
-        interval = level_interval(cuts_of(run, 2, t), level)
-        nearest = np.clip(run[t - 1].weights[0], *interval)
-        assert run[t].weights[0] == pytest.approx(nearest, abs=1e-6)
-
-
-def test_level_goes_to_the_nearest_point_of_the_level_set_in_a_triangle() -> None:
-    run = trace("level", 3)
-    for t in range(1, len(run)):
-        level = facts_of(run[t]).level
-        assert level is not None
-        polygon = level_polygon(cuts_of(run, 3, t), level)
-        assert run[t].weights == pytest.approx(nearest_of(polygon, run[t - 1].weights), abs=1e-5)
+        if m == 2:
+            nearest = np.clip(before[0], *level_interval(cuts, level))
+            assert run[t].weights[0] == pytest.approx(nearest, abs=1e-6)
+        else:
+            assert run[t].weights == pytest.approx(nearest_of(level_polygon(cuts, level), before), abs=1e-5)
 
 
 def nearest_of(polygon: Array, point: Array) -> Array:
@@ -182,9 +176,6 @@ def test_a_place_of_the_map_has_the_weights_of_the_node_that_is_drawn_there(kind
     far = map_.weights_near(7.0, -9.0)
     assert far.min() >= 0.0
     assert kind == "ball" or far.sum() == pytest.approx(1.0)
-
-
-# how high it is
 
 
 def test_a_landscape_becomes_finer_and_solves_no_node_twice() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from _problems import problem, ran
 from _shown import notes, words
-from _ticks import Prepared, until
+from _ticks import Prepared, following, shown, until
 from _waits import wait_for
 from bokeh.events import Tap
 from test_geometry import few
@@ -36,12 +36,18 @@ from mklviz.views.tabs.geometry import Geometry
 
 
 def opened(posed: Problem, *solvers: str, steps: int = 8) -> tuple[Session, Geometry]:
-    race = ran(Race(posed, solvers or ("silp", "level", "spg"), rules=(MaxIter(steps),)))
-    session, tab = Session(), Geometry()
-    session.show(Recipe(), Prepared(), race)  # type: ignore[arg-type]
-    tab.follow(session)
-    session.param.watch(lambda _: tab.follow(session), ["race", "cursor", "theme"])
-    return session, tab
+    session = shown(ran(Race(posed, solvers or ("silp", "level", "spg"), rules=(MaxIter(steps),))))
+    return session, following(session, Geometry())
+
+
+def under_way(follows: bool = False) -> tuple[Session, Geometry]:
+    """Return the tab of a race that rests after two steps, which may be that of another page."""
+    race = Race(few(3), ("level", "spg"), rules=(MaxIter(8),))
+    race.step(2)
+    wait_for(lambda: min(map(len, race.traces.values())) == 2, "two steps")
+    session = shown(race)
+    session.follows = follows
+    return session, following(session, Geometry())
 
 
 def tap(plot: Any, x: float, y: float) -> None:
@@ -50,28 +56,25 @@ def tap(plot: Any, x: float, y: float) -> None:
 
 
 def drawn(tab: Geometry, key: str) -> list[tuple[float, float]]:
-    figure = tab.map.figure
-    assert figure is not None
-    return list(zip(*(figure.tables[f"path-{key}"][name] for name in ("along", "up")), strict=True))
+    table = tab.map.figure.tables[f"path-{key}"]
+    return list(zip(table["along"], table["up"], strict=True))
 
 
 def test_paths_of_many_kernels_are_drawn_in_their_plane_and_end_at_the_cursor() -> None:
     session, tab = opened(problem("blobs, C = 1"))
+    tab.map.most_fitted = 6  # fewer steps decide where the plane lies than it has to hold
     tab.tick(1.0)
     map_ = tab.map.survey.map
     assert isinstance(map_, Plane)
     for key, trace in session.traces.items():
         assert np.array(drawn(tab, key)) == pytest.approx(np.array([map_.position(it.weights) for it in trace]))
         assert ((drawn(tab, key) >= map_.low) & (drawn(tab, key) <= map_.high)).all()
-    session.cursor = 2
-    tab.tick(2.0)
-    for key, trace in session.traces.items():
-        assert len(drawn(tab, key)) == min(3, len(trace))
-    session.cursor = None
-    tab.tick(3.0)
-    assert len(drawn(tab, "spg")) == len(session.traces["spg"])
+    for now, cursor in ((2.0, 2), (3.0, None)):
+        session.cursor = cursor
+        tab.tick(now)
+        for key, trace in session.traces.items():
+            assert len(drawn(tab, key)) == min(3 if cursor else len(trace), len(trace))
     assert f"{100 * map_.explained:.0f} %" in words(tab.map)
-    tab.close()
 
 
 def test_the_objective_is_computed_beside_coarse_first_and_then_finer() -> None:
@@ -86,13 +89,12 @@ def test_the_objective_is_computed_beside_coarse_first_and_then_finer() -> None:
 
     until(tab, finished, "three stages of the map")
     assert sizes == [80, 285, 1073]
-    figure = tab.map.figure
-    heights = tab.map.survey.sheet
-    assert len(figure.tables["nodes"]["along"]) == 1073
-    assert np.shape(figure.tables["ground"]["objective"]) == heights[0][2].shape
-    assert figure.tables["best"]["objective"] == [f"{min(t.best.objective for t in session.traces.values()):,.6g}"]
+    tables, heights = tab.map.figure.tables, tab.map.survey.sheet[0][2]
     lowest = min(trace.best.objective for trace in session.traces.values())
-    assert heights[0][2].min() >= lowest * 0.99
+    assert len(tables["nodes"]["along"]) == 1073
+    assert np.shape(tables["ground"]["objective"]) == heights.shape
+    assert tables["best"]["objective"] == [f"{lowest:,.6g}"]
+    assert heights.min() >= lowest * 0.99
 
 
 def test_three_kernels_are_seen_from_above_with_the_level_set_of_a_run() -> None:
@@ -102,17 +104,13 @@ def test_three_kernels_are_seen_from_above_with_the_level_set_of_a_run() -> None
     assert set(tab.model.options.values()) == {"silp", "level", ""}
     assert tab.model.value == "level"
     session.cursor = 3
-    tab.tick(2.0)
-    figure = tab.map.figure
-    assert len(figure.tables["level-set"]["along"]) == 1
-    level_set = figure.tables["level-set"]
-    tab.model.value = "silp"
-    tab.tick(3.0)
-    assert figure.tables["level-set"] != level_set
-    tab.model.value = ""
-    tab.tick(4.0)
-    assert figure.tables["level-set"]["along"] == []
-    tab.close()
+    sets = []
+    for now, run in ((2.0, "level"), (3.0, "silp"), (4.0, "")):
+        tab.model.value = run
+        tab.tick(now)
+        sets.append(tab.map.figure.tables["level-set"])
+    assert [len(each["along"]) for each in sets] == [1, 1, 0]
+    assert sets[0] != sets[1]
 
 
 def test_two_kernels_show_cuts_the_level_and_the_threshold() -> None:
@@ -133,7 +131,6 @@ def test_two_kernels_show_cuts_the_level_and_the_threshold() -> None:
     assert tab.curve.visible  # the picture of the first lesson over them
     assert tab.curve.pair["names"] == list(session.race.facts.names)
     assert tab.curve.pair["lambda"] == session.race.runs["level"].solver.lam
-    tab.close()
 
 
 def test_two_or_three_of_many_kernels_can_be_picked_for_an_exact_slice() -> None:
@@ -155,7 +152,6 @@ def test_two_or_three_of_many_kernels_can_be_picked_for_an_exact_slice() -> None
     tab.pins.value = []
     tab.tick(4.0)
     assert isinstance(tab.map.survey.map, Plane)
-    tab.close()
 
 
 def test_a_tab_that_is_not_seen_computes_nothing() -> None:
@@ -164,35 +160,30 @@ def test_a_tab_that_is_not_seen_computes_nothing() -> None:
     tab.tick(1.0)
     assert tab.map.survey.map is None
     shell = Shell(session)
-    place = shell.titles.index("Geometry")
-    shell.strip.active = place
-    geometry = shell.tabs[Geometry]
-    assert geometry.shown
-    shell.strip.active = 0
-    assert not geometry.shown
+    for title in ("Geometry", shell.titles[0]):
+        shell.turn_to(title)
+        assert shell.tabs[Geometry].shown == (title == "Geometry")
     shell.close()
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("seen", [True, False])
+@pytest.mark.parametrize("seen", [True, False], ids=["seen", "not seen"])
 def test_a_race_that_begins_while_the_tab_is_there_is_drawn_when_it_has_steps(seen: bool) -> None:
     session, _ = opened(few(3), "level")
-    shell = Shell(session)
-    place = shell.titles.index("Geometry")
-    shell.strip.active = place
-    geometry = shell.tabs[Geometry]
-    shell.strip.active = place if seen else 0
-    race = Race(few(3), ["spg"], rules=(MaxIter(4),))
+    shell, race = Shell(session), Race(few(3), ["spg"], rules=(MaxIter(4),))
+    shell.turn_to("Geometry")
+    if not seen:
+        shell.turn_to(shell.titles[0])
 
     async def page() -> None:
         session.show(Recipe(), Prepared(), race)  # type: ignore[arg-type]
         shell.tick(1.0)
         ran(race)
-        shell.strip.active = place
+        shell.turn_to("Geometry")
         shell.tick(2.0)
 
     asyncio.run(page())
-    assert drawn(geometry, "spg")
+    assert drawn(shell.tabs[Geometry], "spg")
     shell.close()
 
 
@@ -207,7 +198,6 @@ def test_heights_that_were_known_when_everybody_left_are_drawn_when_somebody_com
         land.finest()
     until(tab, lambda: survey.stage == STAGES - 1, "the finest map")
     assert len(survey.sheet[1]) == 861
-    tab.close()
 
 
 @pytest.mark.parametrize("m", [3, 10])
@@ -224,35 +214,17 @@ def test_a_click_starts_every_solver_there_once_the_race_has_ended(m: int) -> No
     for trace in session.traces.values():
         assert trace[0].weights == pytest.approx(map_.weights_at((8, 12)), abs=1e-9)
         assert not trace.recipe
-    tab.close()
 
 
 def test_a_click_while_the_race_goes_on_says_when_it_can_be_followed() -> None:
-    race = Race(few(3), ("level", "spg"), rules=(MaxIter(8),))
-    race.step(2)
-    wait_for(lambda: min(map(len, race.traces.values())) == 2, "two steps")
-    session, tab = Session(), Geometry()
-    session.show(Recipe(), Prepared(), race)  # type: ignore[arg-type]
-    tab.follow(session)
+    session, tab = under_way()
+    race = session.race
     tab.tick(1.0)
-    figure = tab.map.figure
-    tap(figure.plot, 0.5, 0.3)
+    tap(tab.map.figure.plot, 0.5, 0.3)
     assert session.race is race
     until(tab, lambda: any("when the race has ended" in said for said in notes(tab.map)), "the reason")
-    tab.close()
     race.cancel()
     race.wait()
-
-
-def test_a_map_of_more_steps_than_decide_where_it_lies_still_holds_every_one() -> None:
-    _, tab = opened(few(10), steps=12)
-    tab.map.most_fitted = 6
-    tab.tick(1.0)
-    map_ = tab.map.survey.map
-    assert isinstance(map_, Plane)
-    places = np.concatenate([drawn(tab, key) for key in ("silp", "level", "spg")])
-    assert ((places >= map_.low) & (places <= map_.high)).all()
-    tab.close()
 
 
 UNIT = Axis(start=0.0, end=1.0)
@@ -262,29 +234,29 @@ def end(weights: list[float], objective: float) -> Iterate:
     return Iterate(np.array(weights), np.zeros(2), objective, -np.inf, 1.0, 1)
 
 
-def test_the_scale_names_the_objectives_of_its_ends_and_of_its_middle() -> None:
+def test_the_scale_names_the_objectives_of_its_ends_and_its_middle_and_truly_which_shade_is_lower() -> None:
     heights = np.array([[3120.0, 4000.0], [6000.0, 9800.0]])
-    said = shade_scale((np.zeros((2, 2)), np.zeros((2, 2)), heights), LIGHT)
-    assert re.findall("<b>(.*?)</b>", said) == ["3,120", "4,790", "9,800"]
+    said = {dark: shade_scale((heights, heights, heights), theme) for dark, theme in ((False, LIGHT), (True, DARK))}
+    assert re.findall("<b>(.*?)</b>", said[False]) == ["3,120", "4,790", "9,800"]
     assert float(contour_levels(heights, 2)[1]) == 4790.0
-    assert "Lighter = lower objective" in said
-    assert "Darker = lower objective" in shade_scale((heights, heights, heights), DARK)
+    for dark, text in said.items():
+        low, high = (contrast(shade, "#000000") for shade in LOW_AND_HIGH[dark])
+        assert ("Darker" if low < high else "Lighter") + " = lower objective" in text
     assert shade_scale(None, LIGHT) == ""
+    unthemed = [front_html(""), *(str(vars(scenario)) for scenario in scenarios().values())]
+    assert not [text for text in unthemed if re.search(r"\b([Ll]ighter|[Dd]arker)\b", text)]
+    assert "its level" in model_words("Level", level=True)
+    assert "the best objective so far" in model_words("SILP", level=False)
 
 
 def test_ends_apart_and_equally_low_are_called_a_flat_valley_and_no_others() -> None:
     one, near, far = end([0.5, 0.5], 100.0), end([0.51, 0.49], 100.1), end([0.2, 0.8], 100.4)
     assert flat_valley([("SILP", one), ("Level", near)]) == ""
     assert flat_valley([("SILP", one), ("Level", end([0.0, 1.0], 150.0))]) == ""
+    assert flat_valley([]) == ""
     said = flat_valley([("SILP", one), ("SPG", near), ("Level", far)])
     assert "SPG and Level ended 31 % of the weight apart" in said
     assert "differ by 0.3 % only" in said
-    assert flat_valley([]) == ""
-
-
-def test_cuts_are_explained_by_what_their_solver_does() -> None:
-    assert "its level" in model_words("Level", level=True)
-    assert "the best objective so far" in model_words("SILP", level=False)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -301,15 +273,6 @@ def test_numbers_cover_neither_each_other_nor_a_point(seed: int) -> None:
     points = np.concatenate([*places.values()]) * scale
     for n in numbers:
         assert not ((points > corners[n]) & (points < corners[n] + sizes[n])).all(axis=1).any()
-
-
-def test_what_is_said_of_a_shade_is_true_in_light_and_in_dark() -> None:
-    words = {True: "Darker = lower", False: "Lighter = lower"}
-    for theme in (LIGHT, DARK):
-        low, high = (contrast(shade, "#000000") for shade in LOW_AND_HIGH[theme.dark])
-        assert words[low < high] in shade_scale((np.zeros((2, 2)), np.zeros((2, 2)), np.ones((2, 2))), theme)
-    unthemed = [front_html(""), *(str(vars(scenario)) for scenario in scenarios().values())]
-    assert not [text for text in unthemed if re.search(r"\b([Ll]ighter|[Dd]arker)\b", text)]
 
 
 # -- the handle at the start of the paths: let go, it begins a race from there
@@ -335,7 +298,6 @@ def test_while_the_start_of_a_large_problem_is_dragged_its_paths_stay() -> None:
     handle.receive({"at": [x, y], "ended": True})
     assert not tab.map.start.held
     assert not handle.hint
-    tab.close()
 
 
 @pytest.mark.parametrize(("m", "solvers"), [(3, ("silp", "spg")), (8, ("level", "simplemkl"))])
@@ -358,7 +320,6 @@ def test_the_browser_is_told_a_small_problem_and_where_weights_lie_on_the_map(m:
     assert told[1:] == [{}]
     handle.receive({"at": [x, y], "ended": True})
     until(tab, lambda: session.race.traces[solvers[0]][0].weights == pytest.approx(weights), "the race from there")
-    tab.close()
 
 
 def test_let_go_the_handle_begins_a_race_there_and_undo_leads_back() -> None:
@@ -379,33 +340,22 @@ def test_let_go_the_handle_begins_a_race_there_and_undo_leads_back() -> None:
     tab.map.start.undo()
     assert session.race is first
     until(tab, lambda: len(drawn(tab, "spg")) == len(first.traces["spg"]), "the paths of before")
-    tab.close()
 
 
-def test_a_race_that_goes_on_or_is_somebody_elses_has_no_handle() -> None:
-    race = Race(few(3), ("level", "spg"), rules=(MaxIter(8),))
-    race.step(2)
-    wait_for(lambda: min(len(trace) for trace in race.traces.values()) >= 2, "two steps")
-    session, tab = Session(follows=True), Geometry()
-    session.show(Recipe(), Prepared(), race)  # type: ignore[arg-type]
-    tab.follow(session)
+def test_a_race_that_goes_on_or_is_somebody_elses_and_weights_that_follow_from_functions_have_no_handle() -> None:
+    session, tab = under_way(follows=True)
     until(tab, lambda: tab.map.survey.map is not None, "the map")
     assert tab.map.start.handle.place == []
-    race.start()
-    race.wait()
-    tab.tick(2.0)
-    tab.tick(3.0)
+    session.race.start()
+    session.race.wait()
+    for now in (2.0, 3.0):
+        tab.tick(now)
     assert tab.map.start.handle.place == []
-    tab.close()
-
-
-def test_where_weights_follow_from_functions_there_is_no_handle() -> None:
     posed = few(3)
     session, tab = opened(Problem(posed.bank, posed.y, posed.loss, LpBall(2.0)), "spg")
     until(tab, lambda: tab.map.survey.stage >= 0, "the map")
     assert session.race.finished
     assert tab.map.start.handle.place == []
-    tab.close()
 
 
 @pytest.mark.parametrize(
@@ -417,12 +367,10 @@ def test_what_no_browser_tells_moves_nothing(message: object) -> None:
     tab.map.start.handle.receive(message)
     assert session.race is race
     assert not tab.map.start.held
-    tab.close()
 
 
 def test_the_end_of_a_session_changes_nothing_of_a_handle_whose_page_is_gone() -> None:
-    _, tab = opened(few(3))
-    until(tab, lambda: tab.map.start.handle.place, "the handle")
+    _, tab = ready()
     changed: list[str] = []
     handle = tab.map.start.handle
     handle.param.watch(lambda *events: changed.extend(event.name for event in events), list(handle.param))

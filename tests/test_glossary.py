@@ -17,17 +17,13 @@ from mklviz.views.race.race_page import RacePage
 from mklviz.views.race.race_view import RaceView
 
 
-@pytest.mark.parametrize("term", GLOSSARY)
-def test_a_term_is_explained_in_one_sentence(term: str) -> None:
-    said = GLOSSARY[term]
-    assert said.endswith(".")
-    assert ". " not in said
-    assert said[0].isupper()
-    assert len(said) < 180
-
-
-def test_terms_stand_in_alphabetical_order() -> None:
+def test_terms_stand_in_alphabetical_order_and_each_is_explained_in_one_sentence() -> None:
     assert list(GLOSSARY) == sorted(GLOSSARY, key=str.casefold)
+    for term, said in GLOSSARY.items():
+        assert said.endswith("."), term
+        assert ". " not in said, term
+        assert said[0].isupper(), term
+        assert len(said) < 180, term
 
 
 def test_the_glossary_is_data_and_needs_nothing() -> None:
@@ -61,9 +57,6 @@ def test_every_heading_of_a_chart_is_explained_in_its_place() -> None:
     assert terms <= explained(page)
     page.write_titles(ChartOptions(LIGHT, no_bound="There is no gap."))
     assert "projected gradient" in explained(page)
-
-
-def test_the_heading_of_the_map_explains_what_is_seen() -> None:
     card = MapCard()
     card._build(card.theme)
     assert _explains(words(card), "kernel weight")

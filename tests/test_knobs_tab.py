@@ -9,9 +9,8 @@ import numpy as np
 import panel as pn
 import pytest
 from _problems import blobs, problem, ran, small_bank
-from _ticks import until
+from _ticks import Prepared, following, shown, until
 from _waits import PATIENCE
-from test_tabs import Prepared, shown
 
 import mklviz as mv
 from mklviz.analysis import knobs as lab
@@ -31,9 +30,14 @@ def race() -> Race:
 
 
 def opened(made: Race | None = None) -> tuple[Session, Knobs]:
-    session, tab = shown(made or race()), Knobs()
-    tab.follow(session)
-    return session, tab
+    session = shown(made or race())
+    return session, following(session, Knobs())
+
+
+def opened_and_settled() -> Knobs:
+    _, tab = opened()
+    until(tab, lambda: settled(tab))
+    return tab
 
 
 def settled(tab: Knobs) -> bool:
@@ -43,8 +47,7 @@ def settled(tab: Knobs) -> bool:
 
 
 def test_a_position_is_solved_and_drawn_with_the_one_before_behind_it() -> None:
-    _, tab = opened()
-    until(tab, lambda: settled(tab))
+    tab = opened_and_settled()
     assert tab.slider.names[tab.slider.value] == "0.8"
     direct = mv.solve(race().problem, "level", gap=GOAL, lam=0.8)
     assert tab.now.trace.final.svm_solves == direct.final.svm_solves
@@ -60,9 +63,8 @@ def test_a_position_is_solved_and_drawn_with_the_one_before_behind_it() -> None:
     assert tab.gaps.tables["lines"]["alpha"][0] < 1.0 == tab.gaps.tables["lines"]["alpha"][1]
     other = mv.solve(race().problem, "level", gap=GOAL, lam=0.5)
     names = race().problem.bank.names
-    for name, weight, before in zip(
-        *(tab.weights.tables["bars"][c] for c in ("name", "weight", "before")), strict=True
-    ):
+    bars = tab.weights.tables["bars"]
+    for name, weight, before in zip(bars["name"], bars["weight"], bars["before"], strict=True):
         assert weight == pytest.approx(other.best.weights[names.index(name)])
         assert before == pytest.approx(direct.best.weights[names.index(name)])
     solves = other.final.svm_solves
@@ -83,10 +85,7 @@ def races_of(monkeypatch: pytest.MonkeyPatch, pace: float = 0.0) -> list[Race]:
 
 
 def test_a_slider_that_never_rests_still_has_its_curves_drawn() -> None:
-    _, tab = opened()
-    until(tab, lambda: settled(tab))
-    seen: set[int] = set()
-    places = [0, 1] * 10_000
+    tab, seen, places = opened_and_settled(), set[int](), [0, 1] * 10_000
 
     def moved() -> bool:
         tab.slider.value = places.pop()
@@ -110,8 +109,7 @@ def test_a_knob_that_moves_on_gives_up_what_is_being_solved_and_the_last_positio
 
 
 def test_a_solve_that_takes_long_shows_how_far_it_is_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    _, tab = opened()
-    until(tab, lambda: settled(tab))
+    tab = opened_and_settled()
     tab.rest = 0.0
     before, races = tab.now, races_of(monkeypatch, pace=0.5)
     tab.slider.value = 0
@@ -133,8 +131,7 @@ def test_a_solve_that_takes_long_shows_how_far_it_is_and_can_be_stopped(monkeypa
 def test_what_takes_long_is_drawn_coarsely_while_the_slider_moves_and_solved_to_its_end_where_it_rests(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    _, tab = opened()
-    until(tab, lambda: settled(tab))
+    tab = opened_and_settled()
     first = tab.now
     tab.rest = 1e9
     races = races_of(monkeypatch, pace=5.0)  # so that no run has ended by then
@@ -156,8 +153,7 @@ def test_what_takes_long_is_drawn_coarsely_while_the_slider_moves_and_solved_to_
 
 
 def test_another_knob_begins_at_the_setting_of_the_race_and_forgets_the_curve_before() -> None:
-    _, tab = opened()
-    until(tab, lambda: settled(tab))
+    tab = opened_and_settled()
     tab.choice.value = BY_TITLE["C"]
     assert CS[tab.slider.value] == race().problem.loss.C
     until(tab, lambda: settled(tab))
@@ -171,16 +167,13 @@ def test_another_knob_begins_at_the_setting_of_the_race_and_forgets_the_curve_be
 
 def test_what_each_knob_turns() -> None:
     posed = problem("blobs, C = 100")
-    power = BY_TITLE["p of ℓp"]
+    power, parts, level = (BY_TITLE[title] for title in ("p of ℓp", "Parts of SPG", "Level's λ"))
     assert isinstance(power.problem(posed, 0).regularizer, Simplex)
     assert power.problem(posed, len(POWERS) - 1).regularizer == LpBall(4.0)
     assert BY_TITLE["C"].problem(posed, 0).loss.C == 0.01
-    parts = BY_TITLE["Parts of SPG"]
     labels = [str(parts.solver(place).name) for place in range(len(parts.names))]
     assert labels == ["PGD", "PGD+N", "PGD+S", "PGD+N+S", "SPG"]
-    tolerance = BY_TITLE["SVM tolerance"]
-    assert tolerance.solver(0).options()["svm_tolerance"] == 0.1
-    level = BY_TITLE["Level's λ"]
+    assert BY_TITLE["SVM tolerance"].solver(0).options()["svm_tolerance"] == 0.1
     assert [level.solver(place).options()["lam"] for place in (0, len(level.names) - 1)] == [0.0, 1.0]
     for knob in KNOBS:
         assert knob.refusal(posed) == ""
@@ -194,17 +187,19 @@ def test_a_larger_problem_is_solved_once_when_asked() -> None:
     large = ran(Race(mv.Problem(small_bank(X), y), ["level"], rules=(mv.MaxIter(3),)))
     assert "301 samples and" in too_large(large.problem)
     _, tab = opened(large)
-    for _ in range(5):
-        tab.tick(time.monotonic())
-    assert not tab.task.working
+
+    def waits() -> bool:
+        for _ in range(5):
+            tab.tick(time.monotonic())
+        return not tab.task.working
+
+    assert waits()
     assert tab.now is None
     assert tab.once.visible
     tab.once.clicks += 1
     until(tab, lambda: settled(tab))
     tab.slider.value = 0
-    for _ in range(5):
-        tab.tick(time.monotonic())
-    assert not tab.task.working
+    assert waits()
     assert not settled(tab)
 
 
@@ -217,7 +212,6 @@ def test_what_cannot_be_turned_is_said_in_a_sentence() -> None:
     penalized = replace(problem("blobs, C = 100"), regularizer=mv.L1Penalty(1.0))
     made = Race(penalized, ["spg"], rules=(mv.MaxIter(2),))
     session.show(Recipe(), Prepared(), made)  # type: ignore[arg-type]
-    tab.follow(session)
     tab.tick(time.monotonic())
     assert "Level" in tab.refusal.object
     assert not tab.task.working

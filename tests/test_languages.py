@@ -64,9 +64,8 @@ def in_source() -> Iterator[tuple[str, ...]]:
     """Yield what scripts and modules of the screen say, as Babel finds it."""
     for path in [*VIEWS.rglob("*.py"), *VIEWS.rglob("*.js")]:
         kind, options = ("python", {}) if path.suffix == ".py" else ("javascript", {"encoding": "utf-8"})
-        yield from (
-            _forms(said) for _, said, _, _ in extract(kind, BytesIO(path.read_bytes()), CALLS, options=options) if said
-        )
+        found = extract(kind, BytesIO(path.read_bytes()), CALLS, options=options)
+        yield from (_forms(said) for _, said, _, _ in found if said)
 
 
 @pytest.mark.full

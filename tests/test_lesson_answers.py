@@ -102,7 +102,7 @@ def noisy_svms(o: Outcome) -> Decided:
 
 
 def second_order(o: Outcome) -> Decided:
-    return Decided(*((solves(o, "newton")[0]), (20 - 0.5, 100.0)), tuple(f"{n:,}" for n in solves(o)))
+    return Decided(solves(o, "newton")[0], (20 - 0.5, 100.0), tuple(f"{n:,}" for n in solves(o)))
 
 
 def silp_is_fine(o: Outcome) -> Decided:

@@ -51,12 +51,23 @@ def names(explorer: Explorer) -> list[str]:
     return [chart.name for chart in explorer.stage.picture.charts]
 
 
-def test_an_open_lesson_shows_the_axes_of_its_picture_and_nothing_of_the_answer(explorer: Explorer) -> None:
+def test_an_open_lesson_shows_the_axes_of_its_picture_and_nothing_of_the_answer_before_the_guess(
+    explorer: Explorer,
+) -> None:
     explorer.stage.tick()
     assert explorer.stage.root.visible
     assert f'<h2 class="unseen">Lesson: {scenarios()[NAME].title}</h2>' in explorer.stage.heading.object
     assert names(explorer) == ["solves", "valley"]
-    assert all(not any(table.values()) for figure in explorer.stage.picture.figures for table in figure.tables.values())
+    assert rows(explorer) == 0
+    explorer.stage.every = 0.0
+    explorer.stage.progress = "Compiling solvers, 14 of 60, about 20 s"  # what a race waits for
+    explorer.stage.tick()
+    assert "14 of 60, about 20 s" in explorer.stage.picture.cover.object
+    asyncio.run(explorer.tick())
+    assert explorer.session.preview == ""  # no tab shows the recorded race
+    explorer.sidebar.scenario.lesson.guess.value = "SILP"
+    asyncio.run(explorer.tick())
+    assert explorer.session.preview == NAME
     explorer.stage.close.clicks += 1
     assert not explorer.stage.root.visible
 
@@ -91,21 +102,6 @@ def test_a_guess_lets_the_recorded_race_play_until_the_live_one_has_points(
     assert stage.picture.charts[0] == charts[0]  # the same axes and colours; the other waits for its lines
 
 
-def test_no_tab_shows_the_recorded_race_before_the_guess(explorer: Explorer) -> None:
-    asyncio.run(explorer.tick())
-    assert explorer.session.preview == ""
-    explorer.sidebar.scenario.lesson.guess.value = "SILP"
-    asyncio.run(explorer.tick())
-    assert explorer.session.preview == NAME
-
-
-def test_what_a_race_waits_for_is_said_in_the_picture(explorer: Explorer) -> None:
-    explorer.stage.every = 0.0
-    explorer.stage.progress = "Compiling solvers, 14 of 60, about 20 s"
-    explorer.stage.tick()
-    assert "14 of 60, about 20 s" in explorer.stage.picture.cover.object
-
-
 def test_a_lesson_whose_race_fails_at_once_says_why_in_the_picture(
     explorer: Explorer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,17 +113,18 @@ def test_a_lesson_whose_race_fails_at_once_says_why_in_the_picture(
     assert "SILP: The steps are lost. SimpleMKL: The steps are lost." in explorer.stage.picture.cover.object
 
 
-def test_there_is_one_run_button_and_it_comes_back_when_the_lesson_is_closed(explorer: Explorer) -> None:
+def test_there_is_one_run_button_which_the_status_names_and_it_comes_back_when_the_lesson_is_closed(
+    explorer: Explorer,
+) -> None:
     in_drawer, in_header = explorer.run_panel.buttons["run"], explorer.header.run
     assert (explorer.stage.run.visible, in_drawer.visible, in_header.visible) == (True, False, False)
-    explorer.stage.close.clicks += 1
-    assert (explorer.stage.root.visible, in_drawer.visible, in_header.visible) == (False, True, True)
-
-
-def test_the_status_names_the_button_that_starts_the_race(explorer: Explorer) -> None:
     assert explorer.status == "Press Run lesson to start the solvers."
     explorer.stage.close.clicks += 1
+    assert (explorer.stage.root.visible, in_drawer.visible, in_header.visible) == (False, True, True)
     assert explorer.status == "Press Run to start the solvers."
+    explorer.sidebar.scenario.choice.value = "letter-sum"  # a scenario without a question
+    assert not explorer.stage.root.visible
+    assert explorer.sidebar.scenario.lesson.description.visible
 
 
 @pytest.mark.full
@@ -150,16 +147,13 @@ def test_charts_of_a_picture_are_high_enough_and_end_on_the_screen_of_a_laptop(n
     assert sum(heights[row[0].name] + 30 for row in picture.rows) <= 440  # each with its title
 
 
-def test_a_chart_that_only_the_result_fills_says_so_until_then() -> None:
+def test_a_chart_that_only_the_result_fills_says_so_until_then_and_what_a_colour_means_where_there_are_points() -> None:
     runs, view = recorded_runs(NAME, LIGHT), PictureView()
     assert runs is not None
     for evidence, empty in ((runs.evidence, False), ({}, True)):
         view.show(picture_of(scenarios()[NAME], replace(runs, evidence=evidence)), LIGHT)
         solves, valley = (str(figure.object) for figure in view.headings)
         assert ("Appears when" in solves, "Appears when" in valley) == (False, empty)
-
-
-def test_what_a_colour_means_is_said_where_there_are_points() -> None:
     picture, view = recorded_picture("silp-oscillates", LIGHT), PictureView()
     assert picture is not None
     for tables, waiting, noted in ((picture.tables, "", True), (emptied(picture.tables), "Guess", False)):
@@ -168,22 +162,33 @@ def test_what_a_colour_means_is_said_where_there_are_points() -> None:
         assert said == [False, noted, noted]
 
 
-def test_a_scenario_without_a_question_has_no_stage(explorer: Explorer) -> None:
-    explorer.sidebar.scenario.choice.value = "letter-sum"
-    assert not explorer.stage.root.visible
-    assert explorer.sidebar.scenario.lesson.description.visible
-
-
 @pytest.mark.full
-def test_the_race_of_a_lesson_is_drawn_by_its_picture_and_another_one_by_the_usual(explorer: Explorer) -> None:
+def test_the_race_of_a_lesson_is_drawn_by_its_picture_and_another_by_the_usual_and_whole_on_a_projector(
+    explorer: Explorer,
+) -> None:
+    stage = explorer.stage
     raced(explorer)
     assert names(explorer) == ["solves", "valley"]
+    assert stage.below.css_classes == ["stage"]
+    explorer.session.project(True)
+    stage.tick()
+    assert stage.below.css_classes == ["stage", "projected"]  # what is said stands below
+    assert max(figure.plot.height for figure in stage.picture.figures) <= 380
+    explorer.session.project(False)
     raced(explorer, max_iter=3)
     assert names(explorer) == ["lesson-gap", "solves"]
 
 
-def test_a_changed_set_up_steps_back_until_it_is_put_back(explorer: Explorer) -> None:
+@pytest.mark.full
+def test_a_changed_set_up_steps_back_until_it_is_put_back_and_buttons_are_those_that_mean_something(
+    explorer: Explorer,
+) -> None:
     stage, own = explorer.stage, scenarios()[NAME].recipe
+    for state, seen in (("empty", "run"), ("preparing", "stop"), ("running", "stop"), ("finished", "run")):
+        stage.show_state(state, blocked=False, changed=False)
+        assert (stage.run.disabled, stage.stop.visible) == (seen != "run", seen == "stop")
+        assert stage.run.visible  # so that it keeps the focus
+    assert stage.run.label == "▶ Run again"
     assert not stage.changed.visible
     explorer.sidebar.load(own.changed(max_iter=7))
     assert stage.changed.visible
@@ -193,16 +198,6 @@ def test_a_changed_set_up_steps_back_until_it_is_put_back(explorer: Explorer) ->
     assert not stage.changed.visible
     assert stage.panel.guess.visible
     assert explorer.sidebar.recipe == own
-
-
-@pytest.mark.full
-def test_buttons_are_those_that_mean_something(explorer: Explorer) -> None:
-    stage = explorer.stage
-    for state, seen in (("empty", "run"), ("preparing", "stop"), ("running", "stop"), ("finished", "run")):
-        stage.show_state(state, blocked=False, changed=False)
-        assert (stage.run.disabled, stage.stop.visible) == (seen != "run", seen == "stop")
-        assert stage.run.visible  # so that it keeps the focus
-    assert stage.run.label == "▶ Run again"
 
 
 def done(score: LessonScore, name: str, guess: int) -> LessonPanel:
@@ -238,14 +233,11 @@ def test_another_page_of_the_browser_knows_what_was_guessed_until_it_is_told_to_
     assert (len(again.done), again.right) == (1, 0)
 
 
-def test_a_lesson_done_without_a_guess_is_no_wrong_guess() -> None:
+def test_a_lesson_done_without_a_guess_is_no_wrong_guess_and_only_guesses_that_there_are_come_back() -> None:
     score, panel = LessonScore(None), LessonPanel(scenarios()[NAME])
     panel.show_result(LessonResult(Answer("SILP", "it is so")))
     score.take(panel)
     assert str(score.count.object).endswith(f"Lessons 2 to {len(LESSONS) + 1}: 1 done.")
-
-
-def test_only_guesses_that_there_are_come_back_from_a_browser() -> None:
     score, (right, wrong, *_) = LessonScore(None), scenarios()[NAME].question.choices  # type: ignore[union-attr]
     for found in (None, [], 1, {NAME: 1}, {NAME: [right]}, {NAME: [None, "no choice"]}, {NAME: [[], right]}, {"x": 1}):
         score.storage.receive({"kept": found})
@@ -266,17 +258,6 @@ def test_all_lessons_are_summed_up_when_the_last_one_is_done() -> None:
     assert score.summary.visible
     assert score.right == len(LESSONS[::2])
     assert not score.next.visible
-
-
-@pytest.mark.full
-def test_on_a_projector_the_whole_picture_is_seen_and_what_is_said_stands_below(explorer: Explorer) -> None:
-    stage = explorer.stage
-    raced(explorer)
-    assert stage.below.css_classes == ["stage"]
-    explorer.session.project(True)
-    stage.tick()
-    assert stage.below.css_classes == ["stage", "projected"]
-    assert max(figure.plot.height for figure in stage.picture.figures) <= 380
 
 
 def test_a_race_that_takes_a_step_while_it_is_drawn_is_drawn_up_to_the_step_before() -> None:

@@ -1,13 +1,11 @@
 """Lessons: every question has its answers; guess and answer meet beside the controls."""
 
 import asyncio
-import threading
-from collections import Counter
-from functools import cache, partial
+from functools import cache
 
 import pytest
 from _problems import ran
-from _waits import PATIENCE, soon
+from _waits import PATIENCE, soon, wait_for
 
 from mklviz.engine import Race
 from mklviz.errors import ProblemError
@@ -25,9 +23,15 @@ from mklviz.views.tabs import tab_classes
 LESSONS = {name: each for name, each in scenarios().items() if each.question is not None}
 
 
-def test_there_are_twelve_lessons_at_least_and_some_in_every_group() -> None:
+def test_there_are_twelve_lessons_at_least_in_every_group_in_the_order_in_which_they_are_taught() -> None:
     assert len(LESSONS) >= 12
-    assert set(Counter(lesson.group for lesson in LESSONS.values())) == set(GROUPS)
+    assert {lesson.group for lesson in LESSONS.values()} == set(GROUPS)
+    found = list(scenarios().values())
+    assert [GROUPS.index(each.group) for each in found] == sorted(GROUPS.index(each.group) for each in found)
+    assert found[0].name == "silp-oscillates"
+    for each in found:
+        assert each.tab in {tab.title for tab in tab_classes()}, each.name
+        assert each.pace in PACES.values(), each.name
 
 
 @pytest.mark.parametrize("name", LESSONS)
@@ -39,18 +43,6 @@ def test_a_lesson_says_what_it_teaches_and_where_it_is_from(name: str) -> None:
     assert lesson.look_for.endswith(".")
     assert lesson.source
     assert not lesson.source.endswith(".")
-
-
-@pytest.mark.parametrize("name", scenarios())
-def test_a_scenario_opens_a_tab_that_exists_at_a_pace_that_is_offered(name: str) -> None:
-    assert scenarios()[name].tab in {tab.title for tab in tab_classes()}
-    assert scenarios()[name].pace in PACES.values()
-
-
-def test_the_menu_has_the_scenarios_in_the_order_in_which_they_are_taught() -> None:
-    found = list(scenarios().values())
-    assert [GROUPS.index(each.group) for each in found] == sorted(GROUPS.index(each.group) for each in found)
-    assert found[0].name == "silp-oscillates"
 
 
 def test_questions_with_one_answer_or_the_same_twice_and_unknown_groups_are_refused() -> None:
@@ -104,13 +96,9 @@ def waits(panel: LessonPanel) -> bool:
 
 def told(found: Lesson, panel: LessonPanel) -> str:
     """Let the lesson look until it has told something."""
-    patience = threading.Event()
-    for _ in range(600):
-        found.update()
-        if panel.headline.object != BEFORE or panel.teaches.visible:
-            return str(panel.headline.object)
-        patience.wait(0.05)
-    raise AssertionError("Nothing was told.")
+    found.update()
+    wait_for(lambda: panel.headline.object != BEFORE or panel.teaches.visible, "what is told", found.update)
+    return str(panel.headline.object)
 
 
 @pytest.mark.parametrize(
@@ -129,19 +117,9 @@ def test_the_guess_is_compared_with_what_came_out(guess: str | None, said: str) 
     assert panel.guess.value == guess
 
 
-def test_another_race_takes_the_answer_back_and_leaves_the_guess() -> None:
-    panel, (session, _) = LessonPanel(ASKED), ended()
-    panel.guess.value = "one"
-    found = Lesson(session, panel)
-    told(found, panel)
-    session.show(RECIPE, prepared(), RECIPE.race(prepared()))
-    found.update()
-    assert waits(panel)
-    assert (panel.guess.right, panel.guess.value) == ("", "one")
-
-
-def test_a_solver_that_goes_on_from_a_step_leaves_the_answer_as_it_is() -> None:
+def test_another_race_takes_the_answer_back_and_leaves_the_guess_and_a_branch_leaves_both() -> None:
     panel, (session, race) = LessonPanel(ASKED), ended()
+    panel.guess.value = "one"
     found = Lesson(session, panel)
     told(found, panel)
     grown = race.branch("level", 2, "spg")
@@ -153,6 +131,10 @@ def test_a_solver_that_goes_on_from_a_step_leaves_the_answer_as_it_is() -> None:
     assert not waits(panel)
     later = told(Lesson(session, panel), panel)  # a page that comes later asks the runs of the lesson
     assert later == panel.headline.object
+    session.show(RECIPE, prepared(), RECIPE.race(prepared()))
+    found.update()
+    assert waits(panel)
+    assert (panel.guess.right, panel.guess.value) == ("", "one")
 
 
 def test_a_race_that_was_stopped_leaves_the_question_open() -> None:
@@ -192,9 +174,6 @@ def test_a_scenario_without_a_question_tells_what_it_teaches_after_the_race() ->
     assert panel.teaches.visible
 
 
-# the dashboard
-
-
 @pytest.fixture
 def explorer() -> Explorer:
     return Explorer()
@@ -220,7 +199,12 @@ def test_a_lesson_opens_its_tab_at_its_pace_with_its_question(explorer: Explorer
     assert explorer.run_panel.full_speed.disabled
 
 
-def test_nothing_of_another_race_stands_under_the_text_of_a_lesson(explorer: Explorer) -> None:
+def test_nothing_of_another_race_stands_under_the_text_of_a_lesson_nor_is_prepared(explorer: Explorer) -> None:
+    explorer.run()
+    assert explorer.state == "preparing"
+    choose(explorer, "silp-is-fine")
+    asyncio.run(soon(lambda: explorer.state != "preparing", "its end", explorer.tick))
+    assert (explorer.session.race, explorer.state) == (None, "empty")
     race = RECIPE.race(prepared(), pace=1.0)
     explorer.session.show(RECIPE, prepared(), race)
     race.start()
@@ -229,16 +213,6 @@ def test_nothing_of_another_race_stands_under_the_text_of_a_lesson(explorer: Exp
     choose(explorer, "three-kernels")
     assert (explorer.session.race, explorer.state) == (None, "empty")
     assert race.wait(PATIENCE)
-    shown = scenarios()["three-kernels"].recipe
-    again = partial(explorer.session.show, shown, prepared())
-    again(RECIPE.race(prepared()))
+    explorer.session.show(scenarios()["three-kernels"].recipe, prepared(), RECIPE.race(prepared()))
     explorer.sidebar.scenario.restore()
     assert explorer.session.race is not None  # that of the lesson itself stays
-
-
-def test_another_lesson_gives_up_what_is_being_prepared(explorer: Explorer) -> None:
-    explorer.run()
-    assert explorer.state == "preparing"
-    choose(explorer, "three-kernels")
-    asyncio.run(soon(lambda: explorer.state != "preparing", "its end", explorer.tick))
-    assert (explorer.session.race, explorer.state) == (None, "empty")

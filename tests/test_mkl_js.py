@@ -170,12 +170,11 @@ def disagreements(page: Any, seeds: range) -> list[str]:
     return told if compared > 0.8 * taken else [*told, f"{compared} of {taken} steps hang on no rounding"]
 
 
-def tier(first: int) -> pytest.MarkDecorator:
-    """Return who runs a batch of problems, and nobody else: what is marked twice would run twice."""
-    return pytest.mark.product if first else pytest.mark.browser
+# what is marked twice would run twice
+LATER = [pytest.param(first, marks=pytest.mark.product) for first in range(30, PROBLEMS, 30)]
 
 
-@pytest.mark.parametrize("first", [pytest.param(first, marks=tier(first)) for first in range(0, PROBLEMS, 30)])
+@pytest.mark.parametrize("first", [pytest.param(0, marks=pytest.mark.browser), *LATER])
 def test_each_step_is_that_of_python(page: Any, first: int) -> None:
     assert disagreements(page, range(first, first + 30)) == []
 

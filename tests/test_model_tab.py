@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from _problems import ran
 from _shown import notes, words
-from _ticks import until
+from _ticks import following, shown, until
 from _waits import wait_for
 
 from mklviz.analysis.kernel_weights import Alignments
@@ -38,12 +38,9 @@ def raced(words: str = MOONS, solvers: tuple[str, ...] = ("level", "spg"), steps
     return ran(Race(prepared(words).problem, solvers, rules=(MaxIter(steps),)))
 
 
-def opened(words: str = MOONS) -> tuple[Session, Model]:
-    session, tab = Session(), Model()
-    session.show(Recipe.from_words(words), prepared(words), raced(words))
-    tab.follow(session)
-    session.param.watch(lambda _: tab.follow(session), ["race", "cursor", "theme"])
-    return session, tab
+def opened(words: str = MOONS, race: Race | None = None, posed: Prepared | None = None) -> tuple[Session, Model]:
+    session = shown(race or raced(words), Recipe.from_words(words), posed or prepared(words))
+    return session, following(session, Model())
 
 
 def card(tab: Model, title: str) -> ModelCard:
@@ -65,15 +62,6 @@ def subject(words: str, step: int | None = None) -> Subject:
 
 def nobody(fraction: float) -> None:
     assert 0.0 <= fraction <= 1.0
-
-
-def test_the_surface_comes_first_where_the_data_are_in_the_plane() -> None:
-    _, tab = opened()
-    order = tab.root.objects
-    places = [
-        order.index(part.root) for part in (card(tab, "Decision surface"), tab.points, card(tab, "Kernel weights"))
-    ]
-    assert places == sorted(places)
 
 
 @pytest.mark.full
@@ -99,7 +87,6 @@ def test_every_section_shows_the_solution_and_then_the_step_of_the_cursor() -> N
     tab.run.value = "spg"
     until(tab, lambda: settled(tab), "the other run")
     assert first_weight() == pytest.approx(session.traces["spg"].best.weights.max())
-    tab.close()
 
 
 @pytest.mark.full
@@ -128,11 +115,13 @@ def test_the_decision_surface_follows_a_cursor_that_moves_coarsely_and_finely_wh
     assert surface.figures is figures
     assert image.data["image"][0].shape == (80, 80)
     assert "support vectors" in words(surface)
-    tab.close()
 
 
-def test_a_tab_that_is_not_seen_computes_nothing_and_says_what_it_waits_for() -> None:
+def test_a_tab_that_is_not_seen_computes_nothing_and_where_data_are_in_the_plane_their_surface_comes_first() -> None:
     session, tab = opened()
+    parts = (card(tab, "Decision surface"), tab.points, card(tab, "Kernel weights"))
+    places = [tab.root.objects.index(part.root) for part in parts]
+    assert places == sorted(places)
     tab.shown = False
     tab.tick(time.monotonic())
     assert not any(card.task.working for card in tab.cards)
@@ -152,27 +141,21 @@ def test_who_computes_can_be_stopped_and_says_so() -> None:
         until(tab, lambda: not waiting.task.working, "its end")
     assert waiting.task.fault == "Stopped by hand."
     assert waiting.figures == ()
-    tab.close()
 
 
 @pytest.mark.full
 def test_a_section_that_breaks_down_leaves_the_others_alone() -> None:
-    session, tab = Session(), Model()
     blank: Any = SimpleNamespace(y=prepared().test.y, classes=("a", "b"))  # without points to be judged
-    session.show(Recipe.from_words(MOONS), replace(prepared(), test=blank), raced())
-    tab.follow(session)
+    _, tab = opened(posed=replace(prepared(), test=blank))
     until(tab, lambda: settled(tab), "every section")
     assert "could not be computed" in card(tab, "On held-out samples").task.fault
     assert len(card(tab, "Gram matrices").figures) == 4
-    tab.close()
 
 
 @pytest.mark.full
 def test_while_the_race_goes_on_what_takes_longest_says_that_it_waits() -> None:
     race = Race(prepared().problem, ("level",), rules=(MaxIter(10_000),), pace=0.2)  # 53 steps: it outlasts all waiting
-    session, tab = Session(), Model()
-    session.show(Recipe.from_words(MOONS), prepared(), race)
-    tab.follow(session)  # before its first step, as where the tab is open when a race begins
+    _, tab = opened(race=race)  # before its first step, as where the tab is open when a race begins
     race.start()
     until(tab, lambda: len(card(tab, "Kernel weights").figures) == 3, "the weights so far")
     assert "so far" in tab.label.object
@@ -182,7 +165,6 @@ def test_while_the_race_goes_on_what_takes_longest_says_that_it_waits() -> None:
     race.wait()
     until(tab, lambda: settled(tab), "every section")
     assert len(card(tab, "Gram matrices").figures) > 1
-    tab.close()
 
 
 @pytest.mark.full
@@ -233,25 +215,24 @@ def test_products_polynomials_and_landmarks_have_weights_and_a_gram_matrix(words
     assert model_sections.weights(asked, nobody).figures
     assert model_sections.grams(asked, nobody).figures
     assert model_sections.judged(asked, nobody).figures
-    session = Session()
-    session.show(Recipe.from_words(words), asked.prepared, raced(words, ("spg",)))
+    session = shown(raced(words, ("spg",)), Recipe.from_words(words), asked.prepared)
     reasons = {section.title: section.refuses(session) for section in (card.section for card in Model().cards)}
     assert reasons["Decision surface"] is None  # more than two features
     assert (reasons["Kernel similarity"] is None) == (asked.prepared.problem.bank.kind != "sum")
 
 
-def test_twins_are_told_by_what_became_of_them() -> None:
+def test_twins_are_told_by_what_became_of_them_and_figures_of_other_shapes_are_not_adopted() -> None:
     values = np.array([[1.0, 0.99, 0.2], [0.99, 1.0, 0.1], [0.2, 0.1, 1.0]])
     found = Alignments(np.array([2, 0, 1]), ("two", "zero", "one"), values)
-    alone = model_sections.twins_text(found, np.array([0.0, 0.4, 0.6]), True)
-    assert "two and zero are near twins (alignment 0.990)" in alone
-    assert "gives all to two" in alone
-    assert "l₁" not in model_sections.twins_text(found, np.array([0.0, 0.4, 0.6]), False)
-    assert "share the weight" in model_sections.twins_text(found, np.array([0.3, 0.1, 0.6]), True)
-    assert "No kernel in use has a near twin" in model_sections.twins_text(found, np.array([0.0, 1.0, 0.0]), True)
 
+    def told(*weights: float, sparse: bool = True) -> str:
+        return model_sections.twins_text(found, np.array(weights), sparse)
 
-def test_figures_of_other_shapes_are_not_adopted() -> None:
+    assert "two and zero are near twins (alignment 0.990)" in told(0.0, 0.4, 0.6)
+    assert "gives all to two" in told(0.0, 0.4, 0.6)
+    assert "l₁" not in told(0.0, 0.4, 0.6, sparse=False)
+    assert "share the weight" in told(0.3, 0.1, 0.6)
+    assert "No kernel in use has a near twin" in told(0.0, 1.0, 0.0)
     first, again = (model_sections.weights(subject(MOONS, step), nobody).figures for step in (0, 0))
     assert all(adopt(one, other) for one, other in zip(first, again, strict=True))
     assert not adopt(first[0], first[1])
@@ -282,4 +263,3 @@ def test_a_table_comes_back_with_what_the_solution_shown_predicts_for_its_rows()
     assert {line.rsplit(",", 1)[1] for line in back[1:]} <= set(train.classes)
     assert "needs the column" in choose("a,b\n1,2\n")
     assert len(handed) == 1
-    tab.close()

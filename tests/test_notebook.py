@@ -3,12 +3,10 @@
 import ast
 import contextlib
 import json
-import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from html.parser import HTMLParser
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,7 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 from _browser import events_of, free_port
-from _cells import PATIENCE, executed, in_fresh_kernel, opens, rows, steps
+from _cells import PATIENCE, PROBLEM, executed, opens, patient, rows, run_through, steps, with_path
 from _problems import problem as named_problem
 from _shown import html_of
 from _waits import wait_for, wait_until_still
@@ -26,17 +24,12 @@ from mklviz.engine import Race, standard_rules
 from mklviz.errors import MklvizError, UnsupportedProblem
 from mklviz.record import Trace
 from mklviz.views.notebook import register
-
-ROOT = Path(__file__).resolve().parents[1]
-QUICKSTART = ROOT / "apps" / "notebooks" / "quickstart.ipynb"
+from mklviz.views.notebook.race_widget import RaceWidget
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def problem() -> mv.Problem:
     return named_problem("noisy blobs, C = 10")
-
-
-# -- outside notebooks
 
 
 def test_outside_notebooks_a_race_returns_when_all_have_ended(problem: mv.Problem) -> None:
@@ -64,8 +57,6 @@ def say(widget: Any, wish: str) -> None:
 
 
 def test_the_buttons_of_a_widget_pause_step_and_stop_the_race(problem: mv.Problem) -> None:
-    from mklviz.views.notebook.race_widget import RaceWidget
-
     race = Race(problem, ["silp", "level"], standard_rules(None, 400), pace=50.0)
     widget = RaceWidget(race)
     race.start()
@@ -84,9 +75,7 @@ def test_the_buttons_of_a_widget_pause_step_and_stop_the_race(problem: mv.Proble
     assert {run.status for run in race.runs.values()} <= {"stopped", "limit"}  # at full speed it may have been quicker
 
 
-def test_the_state_of_a_widget_is_the_recording_as_far_as_it_goes(problem: mv.Problem) -> None:
-    from mklviz.views.notebook.race_widget import RaceWidget
-
+def test_the_state_of_a_widget_is_the_recording_as_far_as_it_goes_and_a_page_has_drawn_it(problem: mv.Problem) -> None:
     race = Race(problem, ["silp", "level"], standard_rules(1e-9, 50))
     widget = RaceWidget(race, 1e-2)
     widget.update()
@@ -97,6 +86,11 @@ def test_the_state_of_a_widget_is_the_recording_as_far_as_it_goes(problem: mv.Pr
     widget.update()
     assert [run["iteration"] for run in widget.recording["runs"]] == [[0, 1], [0, 1]]
     assert not widget.recording["ended"]
+    assert not widget.wanted.is_set()  # it waits for a page to have drawn it
+    say(widget, "more")
+    assert widget.wanted.is_set()
+    widget.update()
+    assert widget.wanted.is_set()  # there was nothing new to draw
     race.start()
     race.wait()
     widget.update()
@@ -104,20 +98,6 @@ def test_the_state_of_a_widget_is_the_recording_as_far_as_it_goes(problem: mv.Pr
     assert drawn == {key: list(range(len(trace))) for key, trace in race.traces.items()}
     assert widget.recording["ended"]
     assert widget.recording["stop"] == {"y": [0.01]}
-
-
-def test_a_widget_waits_for_a_page_to_have_drawn_what_it_was_sent(problem: mv.Problem) -> None:
-    from mklviz.views.notebook.race_widget import RaceWidget
-
-    race = Race(problem, ["level"])
-    widget = RaceWidget(race)
-    race.runs["level"].advance()
-    widget.update()
-    assert not widget.wanted.is_set()
-    say(widget, "more")
-    assert widget.wanted.is_set()
-    widget.update()
-    assert widget.wanted.is_set()  # there was nothing new to draw
 
 
 @pytest.fixture
@@ -189,12 +169,9 @@ def test_in_marimo_pictures_are_svg_and_those_with_sliders_are_marimo_s(
 @pytest.fixture(scope="module")
 def quickstart() -> Any:
     """The quick start, run in a fresh kernel."""
-    import nbformat  # loading it takes time, which every process that collects tests would pay
-
-    document = nbformat.read(QUICKSTART, as_version=4)
+    document = run_through("quickstart")
     assert sum(cell.cell_type == "code" for cell in document.cells) == 5
-    assert all(not cell.get("outputs") for cell in document.cells), "Clear the outputs before committing."
-    return in_fresh_kernel(document)
+    return document
 
 
 @pytest.mark.full
@@ -206,7 +183,7 @@ def test_the_quickstart_runs_in_a_fresh_kernel(quickstart: Any) -> None:
     assert outputs[2][0]["text"].startswith("The duality gap, ")
     assert "converged" in solved[-1]["text/html"]
     assert "Race(finished: silp, level, spg)" in raced[-1]["text/plain"]
-    result = Table(compared[-1]["text/html"].split("<img")[0]).rows
+    result = rows_of(compared[-1]["text/html"].split("<img")[0])
     assert [row[0] for row in result[1:]] == ["SILP", "Level", "SPG"]
 
 
@@ -242,12 +219,6 @@ def run(*lines: str) -> list[list[Any]]:
     return [cell.outputs for cell in executed(*lines).cells]
 
 
-POSED = """
-import mklviz as mv
-train, _ = mv.load_dataset('heart').split()
-problem = mv.Problem(mv.paper_bank(train.X[:, :2]), train.y, loss=mv.Hinge(C=10.0))
-path = mv.path(problem, 'level', C=[10.0, 1.0])
-"""
 PICTURED = """
 import mklviz as mv
 train, _ = mv.load_dataset("heart").split(train=0.2, seed=0)
@@ -266,7 +237,9 @@ def is_pictured(shown: list[Any], by_holoviews: bool) -> None:
 
 @pytest.mark.full
 def test_a_path_its_figure_and_a_picture_as_a_last_line_keep_a_picture_in_a_notebook() -> None:
-    _, shown, figure, picture = run(POSED, "path", "mv.path_figure(path)", PICTURED)
+    _, shown, figure, picture = run(
+        f"{PROBLEM}path = mv.path(problem, 'level', C=[10.0, 1.0])", "path", "mv.path_figure(path)", PICTURED
+    )
     assert "<table>" in shown[-1]["data"]["text/html"]
     assert "data:image/svg+xml;base64," in shown[-1]["data"]["text/html"]
     assert "data:image/svg+xml;base64," in figure[0]["data"]["text/html"]
@@ -284,60 +257,33 @@ def test_a_picture_as_a_last_line_is_holoviews_own_where_that_was_loaded() -> No
 # -- tables
 
 
-class Table(HTMLParser):
-    """Rows of the cells of an HTML table, and whether every tag that was opened was closed."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.rows: list[list[str]] = []
-        self.open: list[str] = []
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: Any) -> None:
-        self.open.append(tag)
-        if tag == "tr":
-            self.rows.append([])
-        if tag in ("td", "th"):
-            self.rows[-1].append("")
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if self.open and self.open[-1] in ("td", "th"):
-            self.rows[-1][-1] += data
+def rows_of(html: str) -> list[list[str]]:
+    """Return the rows of cells of a table, whose tags are closed as they were opened."""
+    table = ElementTree.fromstring(f"<div>{html}</div>")
+    return [["".join(cell.itertext()) for cell in row] for row in table.iter("tr")]
 
 
 def facts(value: Any) -> dict[str, str]:
     """Return the names and values that `value` shows in a notebook."""
-    table = Table(html_of(value))
-    assert table.open == []
-    return {row[0]: row[1] for row in table.rows}
+    return {row[0]: row[1] for row in rows_of(html_of(value))}
 
 
-def test_a_data_set_shows_its_size_classes_and_source() -> None:
-    shown = facts(mv.load_dataset("heart"))
+def test_a_data_set_shows_its_size_classes_and_source_and_a_bank_its_kernels() -> None:
+    heart = mv.load_dataset("heart")
+    shown = facts(heart)
     assert shown["samples"] == "270"
     assert shown["classes"] == "absence (150), presence (120)"
     assert shown["licence"] == "CC BY 4.0"
-
-
-def test_a_bank_shows_its_kernels() -> None:
-    bank = mv.paper_bank(mv.load_dataset("heart").split()[0].X)
-    shown = facts(bank)
-    assert shown["kernels"] == "140 Gaussian, 42 Polynomial"
-    assert shown["first"].startswith("gauss 2⁻³ on all")
+    kernels = facts(mv.paper_bank(heart.split()[0].X))
+    assert kernels["kernels"] == "140 Gaussian, 42 Polynomial"
+    assert kernels["first"].startswith("gauss 2⁻³ on all")
     assert facts(mv.KernelBank.from_grams([[[1.0, 0.0], [0.0, 1.0]]]))["kernels"] == "1 Gram matrix"
 
 
-def test_a_problem_shows_what_is_solved(problem: mv.Problem) -> None:
-    shown = facts(problem)
-    positive = int((problem.y > 0).sum())
+def test_a_problem_shows_what_is_solved_and_a_trace_how_it_ended(problem: mv.Problem) -> None:
+    shown, positive = facts(problem), int((problem.y > 0).sum())
     assert shown["samples"] == f"60, of which {positive} are +1 and {60 - positive} are -1"
     assert shown["loss"] == "hinge, C = 10"
-
-
-def test_a_trace_shows_how_it_ended(problem: mv.Problem) -> None:
     trace = mv.solve(problem, "level")
     shown = facts(trace)
     assert shown["status"] == f"converged: {trace.reason}"
@@ -352,8 +298,7 @@ def test_a_race_shows_its_result_once_there_is_one(problem: mv.Problem) -> None:
     assert repr(race) == "Race(ready: level, spg)"
     race.start()
     race.wait()
-    rows = Table(html_of(race) or "").rows
-    assert [row[:2] for row in rows[1:]] == [["Level", "converged"], ["SPG", "converged"]]
+    assert [row[:2] for row in rows_of(html_of(race))[1:]] == [["Level", "converged"], ["SPG", "converged"]]
 
 
 def test_what_is_shown_is_escaped() -> None:
@@ -363,17 +308,9 @@ def test_what_is_shown_is_escaped() -> None:
     assert facts(data)["classes"] == "<a> (1), &b (1)"
 
 
-# -- inside, in JupyterLab and in Notebook 7
-
-
-HEART = (
-    "import mklviz as mv",
-    "train, test = mv.load_dataset('heart').split()",
-    "problem = mv.Problem(mv.paper_bank(train.X), train.y, loss=mv.Hinge(C=100.0))",
-)
-SLOW = ("\n".join([*HEART, "race = mv.race(problem, ['silp', 'level'], gap=None, max_iter=None, pace=4)"]),)
+SLOW = (f"{PROBLEM}race = mv.race(problem, ['silp', 'level'], gap=None, max_iter=None, pace=4)",)
 FULL_SPEED = (
-    "\n".join(HEART),
+    PROBLEM,
     "race = mv.race(problem, ['silp', 'level', 'spg'])",
     "race.wait()\nprint({key: len(trace) for key, trace in race.traces.items()})",
 )
@@ -386,22 +323,16 @@ def lab(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tupl
     """A notebook of one slow race, and one of a race at full speed, in a real server: address and folder."""
     import nbformat
 
-    tmp_path = tmp_path_factory.mktemp("lab")
+    tmp_path, port = tmp_path_factory.mktemp("lab"), free_port()
     for name, lines in (("slow", SLOW), ("fast", FULL_SPEED)):
         kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}  # JupyterLab would ask for one
         cells = [nbformat.v4.new_code_cell(source) for source in lines]
         nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), tmp_path / f"{name}.ipynb")
-    port = free_port()
     settings = (f"--ServerApp.port={port}", f"--ServerApp.root_dir={tmp_path}", "--IdentityProvider.token=")
     folders = {f"JUPYTER_{kind}_DIR": str(tmp_path / kind.lower()) for kind in ("CONFIG", "DATA", "RUNTIME")}
-    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    words = [sys.executable, "-m", request.param, "--no-browser", "--allow-root", *settings]
     with (tmp_path / "lab.log").open("w") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", request.param, "--no-browser", "--allow-root", *settings],
-            env={**os.environ, **folders, "PYTHONPATH": path},
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
+        process = subprocess.Popen(words, env=with_path(**folders), stdout=log, stderr=subprocess.STDOUT)
     yield f"http://127.0.0.1:{port}/{FOLDERS[request.param]}", tmp_path
     process.kill()  # a notebook server waits for its kernels, which may be busy
     process.wait(PATIENCE)
@@ -419,10 +350,7 @@ def page(chromium: Any) -> Iterator[Any]:
 @pytest.mark.browser
 def test_a_race_draws_itself_and_stop_stops_it_also_on_a_page_loaded_again(page: Any, lab: tuple[str, Path]) -> None:
     address, folder = lab
-
-    def until(found: Callable[[], Any], what: str) -> Any:
-        return wait_for(found, what, events_of(page), PATIENCE)
-
+    until = patient(page)
     until(lambda: opens(page, f"{address}/slow.ipynb?reset"), "the notebook server")
     page.locator(".jp-Notebook .jp-CodeCell").first.click()
     until(lambda: _runs(page), "the cell to run")
@@ -444,11 +372,7 @@ def test_a_race_draws_itself_and_stop_stops_it_also_on_a_page_loaded_again(page:
 
 @pytest.mark.browser
 def test_a_race_at_full_speed_is_complete_on_a_slow_page_under_run_all(page: Any, lab: tuple[str, Path]) -> None:
-    address, _ = lab
-
-    def until(found: Callable[[], Any], what: str) -> Any:
-        return wait_for(found, what, events_of(page), PATIENCE)
-
+    (address, _), until = lab, patient(page)
     until(lambda: opens(page, f"{address}/fast.ipynb?reset"), "the notebook server")
     page.locator(".jp-Notebook .jp-CodeCell").first.click()
     until(lambda: page.locator(IDLE).count() > 0, "a kernel")

@@ -1,17 +1,13 @@
 """The notebooks beside the quick start, each run as it stands in a fresh kernel; see test_notebook for that one."""
 
-import os
 import re
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
-from _cells import executed
+from _cells import PROBLEM, ROOT, executed, run_through
 
-ROOT = Path(__file__).resolve().parents[1]
-FOLDER = ROOT / "apps" / "notebooks"
-NAMES = sorted(path.stem for path in FOLDER.glob("*.ipynb") if path.stem != "quickstart")
+NAMES = sorted({path.stem for path in ROOT.glob("apps/notebooks/*.ipynb")} - {"quickstart"})
 
 pytestmark = pytest.mark.full
 
@@ -19,14 +15,7 @@ pytestmark = pytest.mark.full
 @cache
 def done(name: str) -> tuple[Any, str]:
     """Return a notebook with the outputs of its cells, and all that they print."""
-    import nbclient  # loading them takes seconds, which every process that collects tests would pay
-    import nbformat
-
-    document = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
-    assert all(not cell.get("outputs") for cell in document.cells), "Clear the outputs before committing."
-    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    client = nbclient.NotebookClient(document, timeout=600, kernel_name="python3")
-    client.execute(env={**os.environ, "PYTHONPATH": path})
+    document = run_through(name)
     outputs = [output for cell in document.cells if cell.cell_type == "code" for output in cell.outputs]
     return document, "".join(output["text"] for output in outputs if output.get("name") == "stdout")
 
@@ -88,11 +77,6 @@ def test_on_a_segment_silp_moves_in_vain_and_level_does_not() -> None:
 
 
 MOST = 2_000_000  # bytes
-PROBLEM = """
-import mklviz as mv
-train, test = mv.load_dataset("heart").split()
-problem = mv.Problem(mv.paper_bank(train.X), train.y, loss=mv.Hinge(C=100.0))
-"""
 RACE = "race = mv.race(problem, ['silp', 'level', 'spg']{})"
 
 

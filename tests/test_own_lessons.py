@@ -199,12 +199,9 @@ def test_an_expression_can_do_nothing_else(text: str) -> None:
         *("where_largest(1)", "joined(1, ',', 2)", "joined('ab', '9999')", f"joined('ab', '', '{'a' * 99}')"),
     ],
 )
-def test_what_cannot_be_computed_is_a_sentence(text: str) -> None:
+def test_what_cannot_be_computed_is_a_sentence_and_whole_numbers_do_not_grow_without_end(text: str) -> None:
     with pytest.raises(ProblemError, match="could not be computed"):
         Expression(text, FUNCTIONS, ()).value(None, {})
-
-
-def test_whole_numbers_do_not_grow_without_end() -> None:
     known: dict[str, Any] = {"a": 10**99}
     for _ in range(2):
         known["a"] = Expression("a * a", {}, known).value(None, known)
@@ -241,15 +238,12 @@ def test_numbers_are_written_as_asked() -> None:
         told("{'a':,}")
 
 
-def test_files_may_name_the_pictures_and_paces_that_there_are() -> None:
-    assert set(NAMES) == set(PICTURES)
-    assert set(PACES_OF_LESSONS) == set(PACES.values())
-
-
-def test_the_lesson_of_the_how_to_can_be_read(tmp_path: Path) -> None:
+def test_the_lesson_of_the_how_to_can_be_read_and_names_all_pictures_and_functions(tmp_path: Path) -> None:
     page = Path(__file__).parents[1].joinpath("apps/docs/howto/lessons.md").read_text(encoding="utf-8")
     file = tmp_path / "far-jumps.md"
     file.write_text(page.split("```markdown\n")[1].split("```")[0], encoding="utf-8")
     assert read_lesson(file).question is not None
     assert all(f"{name}(" in page for name in FUNCTIONS)
     assert all(f"`{name}`" in page for name in NAMES)
+    assert set(NAMES) == set(PICTURES)
+    assert set(PACES_OF_LESSONS) == set(PACES.values())

@@ -6,7 +6,6 @@ from functools import cache
 
 import numpy as np
 from _problems import blobs, problem, ran, small_bank
-from _problems import problem as named_problem
 from _undrawn import DrawnChart, draw_none
 from _waits import PATIENCE, wait_for
 from bokeh.document import Document
@@ -24,7 +23,7 @@ from mklviz.views.look.palette import DARK, LIGHT
 from mklviz.views.notebook.race_cell import PathFigure
 from mklviz.views.race.ended_cards import VALUES, PathCard
 
-POSED = named_problem("noisy blobs, C = 10")
+POSED = problem("noisy blobs, C = 10")
 
 
 class Frail(Level):
@@ -148,28 +147,21 @@ def test_the_largest_kernels_are_named_and_the_others_are_grey() -> None:
     np.testing.assert_array_equal(named[0].columns["y"], path.weights[:, by_weight[0]])
 
 
-def test_what_the_values_cost_is_compared_with_cold_starts() -> None:
+def test_what_the_values_cost_is_compared_with_cold_starts_on_an_axis_that_fits_their_spread() -> None:
     warm, cold = paths()
     told = [line.mark.label for line in drawn(warm, cold)[2].of(LineMark)]
     assert told == [f"warm starts, {warm.svm_solves.sum()} in all", f"cold starts, {cold.svm_solves.sum()} in all"]
     assert len(drawn(warm)[2].of(LineMark)) == 1
+    near = mv.path(problem("one kernel"), "level", C=[10.0, 9.0])
+    for path, scale in ((warm, "log"), (near, "linear")):
+        assert {each.chart.x.scale for each in drawn(path)} == {scale}
 
 
-def test_every_kernel_with_a_name_stands_in_the_legend_of_the_page() -> None:
+def test_the_three_figures_share_their_axis_and_make_one_document_with_every_named_kernel_in_its_legend() -> None:
     shown = mv.path_figure(*paths())
     assert isinstance(shown, PathFigure)
     assert len(shown.weights.legend[0].items) == NAMED
     assert len(shown.cost.legend[0].items) == 2
-
-
-def test_the_axis_is_logarithmic_where_values_are_spread_widely() -> None:
-    assert {each.chart.x.scale for each in drawn(paths()[0])} == {"log"}
-    near = mv.path(problem("one kernel"), "level", C=[10.0, 9.0])
-    assert {each.chart.x.scale for each in drawn(near)} == {"linear"}
-
-
-def test_the_three_figures_share_their_axis_and_make_one_document() -> None:
-    shown = mv.path_figure(*paths())
     assert shown.weights.x_range is shown.active.x_range is shown.cost.x_range
     document = Document()
     document.add_root(shown.layout)

@@ -5,10 +5,12 @@ from functools import cache
 from time import monotonic
 
 import pytest
-from _problems import problem
+from _problems import problem, ran
+from _ticks import shown as shown_by
 from _waits import wait_for
 
 from mklviz.engine import Race, solve
+from mklviz.problem import Hinge
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.record.store import EVERYBODY
 from mklviz.views.explorer.shell import Shell
@@ -23,13 +25,10 @@ RECIPE = Recipe(DataChoice("two_moons"), solvers=[SolverChoice("spg"), SolverCho
 @cache
 def raced(C: float = 100.0, count: int = 0) -> tuple[Session, Race]:
     """Return a session with a race that has ended; one more for every `count`."""
-    recipe = RECIPE.changed(loss=RECIPE.problem.loss.__class__(C))
-    session, prepared = Session(), recipe.prepare()
-    race = recipe.race(prepared)
-    session.show(recipe, prepared, race)
-    race.start()
-    assert race.wait(300)
-    return session, race
+    recipe = RECIPE.changed(loss=Hinge(C))
+    prepared = recipe.prepare()
+    race = ran(recipe.race(prepared))
+    return shown_by(race, recipe, prepared), race
 
 
 def kept(C: float = 100.0) -> KeptRace:
@@ -106,9 +105,8 @@ def test_races_are_drawn_in_grey_and_taken_off_in_the_tab_runs_and_not_more_than
 
 def test_the_nearest_step_is_found_on_each_axis() -> None:
     trace = solve(problem("blobs, C = 1"), "level", max_iter=6, gap=None)
-    assert step_near([trace], "iteration", 2.4) == 2
-    assert step_near([trace], "iteration", -5.0) == 0
-    assert step_near([trace], "iteration", 1e9) == trace.last_step
+    for place, step in ((2.4, 2), (-5.0, 0), (1e9, trace.last_step)):
+        assert step_near([trace], "iteration", place) == step
     assert step_near([trace], "svm_solves", float(trace.svm_solves[3])) == 3
     assert trace.seconds[step_near([trace], "seconds", float(trace.seconds[4]))] == trace.seconds[4]
     assert step_near([], "seconds", 1.0) is None

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from _problems import ran
 from _shown import control, source_of
+from _ticks import following, shown
 from _waits import wait_for
 from bokeh.models import ColumnDataSource
 
@@ -32,7 +33,6 @@ from mklviz.recipe.prepared import Prepared, build_bank
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.model import points_card
 from mklviz.views.model.points_card import PointsCard
-from mklviz.views.session.session import Session
 
 MOONS = "data=two_moons; kernels=gauss:1,2@all poly:1@each; C=10; solvers=level"
 CLASSES = ("upper", "lower")
@@ -53,8 +53,7 @@ def opened(words: str = MOONS) -> tuple[Explorer, PointsCard]:
     session = explorer.session
     explorer.sidebar.load(Recipe.from_words(words))
     session.show(Recipe.from_words(words), prepared(words), raced(prepared(words)))
-    card.follow(session)
-    session.param.watch(lambda _: card.follow(session), ["race", "theme"])
+    following(session, card)
     card.editing.value = True
     until(card, lambda: "Learned" in card.progress.object or "press Run" in card.progress.object, "what is learned")
     return explorer, card
@@ -136,33 +135,23 @@ def test_a_tap_does_what_was_chosen_before_it_even_where_the_page_has_not_heard_
 
 
 @pytest.mark.parametrize(
-    "sent",
+    ("place", "x"),
     [
-        {},
-        {"place": [], "x": [], "y": []},
-        {"place": [200], "x": [0.0], "y": [0.0]},
-        {"place": [-1], "x": [0.0], "y": [0.0]},
-        {"place": [0.5], "x": [0.0], "y": [0.0]},
-        {"place": [0], "x": ["1"], "y": [0.0]},
-        {"place": [0], "x": [float("nan")], "y": [0.0]},
-        {"place": [0], "x": [1e300], "y": [0.0]},
-        {"place": [0, 1], "x": [0.0, 0.0], "y": [0.0, 0.0]},
+        *(([], []), ([200], [0.0]), ([-1], [0.0]), ([0.5], [0.0]), ([0], ["1"]), ([0], [float("nan")])),
+        *(([0], [1e300]), ([0, 1], [0.0, 0.0])),
     ],
 )
-def test_a_drag_that_makes_no_sense_moves_no_point(sent: dict[str, Any]) -> None:
-    assert points_of(prepared()).moved(sent) is None
+def test_a_drag_that_makes_no_sense_moves_no_point(place: list[float], x: list[Any]) -> None:
+    points = points_of(prepared())
+    assert points.moved({}) is points.moved({"place": place, "x": x, "y": [0.0] * len(x)}) is None
 
 
 def test_the_point_that_is_dragged_moves_and_no_other() -> None:
     points = points_of(prepared())
     moved = points.moved({"place": [3], "x": [0.123456], "y": [-2]})
-    assert (moved.x[3], moved.y[3]) == (0.1235, -2.0)
-    rest = [k for k in range(len(points)) if k != 3]
-    assert [(moved.x[k], moved.y[k]) for k in rest] == [(points.x[k], points.y[k]) for k in rest]
-    assert moved.labels == points.labels
-
-
-# what is learned
+    before, after = ([*zip(each.x, each.y, each.labels, strict=True)] for each in (points, moved))
+    assert after[3] == (0.1235, -2.0, points.labels[3])
+    assert after[:3] + after[4:] == before[:3] + before[4:]
 
 
 def test_the_field_is_the_decision_of_the_problem_on_all_points_on_the_side_of_its_class() -> None:
@@ -207,20 +196,16 @@ def test_of_three_classes_the_field_says_which_is_chosen() -> None:
 def test_a_point_that_is_added_becomes_a_data_set_and_changes_what_is_learned() -> None:
     explorer, card = opened()
     figure, sidebar = card.figure, explorer.sidebar
-    assert figure is not None
     before = field(card).data["image"][0].copy()
     assert sidebar.recipe.data.source == "two_moons"
     change(card, 0.0, -2.5, "upper")
     until(card, lambda: "all 201 points" in card.progress.object, "what 201 points say")
     assert not np.array_equal(field(card).data["image"][0], before)
     recipe = sidebar.recipe
-    own = sidebar.recipe.data.dataset
+    own = recipe.data.dataset
+    kept = read_dataset_bytes(as_file(card.points, own.feature_names), "kept.csv")
     assert (own.title, own.n_samples) == ("Drawn points", 201)
-    assert (
-        recipe.data.source
-        == digest(own)
-        == digest(read_dataset_bytes(as_file(card.points, own.feature_names), "kept.csv"))
-    )
+    assert recipe.data.source == digest(own) == digest(kept)
     assert "Own data" in sidebar.data.choice.groups
     # a race on them keeps them, in the colours of its classes
     again = recipe.prepare()
@@ -235,7 +220,6 @@ def test_a_point_that_is_added_becomes_a_data_set_and_changes_what_is_learned() 
     explorer.session.show(Recipe.from_words(MOONS), prepared(), raced(prepared()))
     assert not card.editing.value
     assert card.points is None
-    card.close()
 
 
 def shape(card: PointsCard) -> tuple[int, ...]:
@@ -264,7 +248,6 @@ def test_the_decision_follows_a_point_that_is_dragged_coarsely_and_finely_where_
     assert list(card.weights.tables["bars"]["weight"])[-1] > 0.0
     figure.dragged.asked.data = {"place": [999], "x": [0.0], "y": [0.0]}
     assert figure.dragged.answered.data["count"] == [3]  # or the page would wait for ever
-    card.close()
 
 
 @pytest.mark.full
@@ -287,7 +270,6 @@ def test_what_cannot_be_used_is_taken_back_with_a_sentence() -> None:
     control(card, "Start over").answer({"click": True})
     card.update()
     assert len(card.points) == 200
-    card.close()
 
 
 @pytest.mark.full
@@ -310,12 +292,10 @@ def test_learning_can_be_stopped_by_hand_and_does_not_begin_beyond_its_bounds(mo
     assert "press Run" in card.progress.object
     assert card.figure is not None
     assert field(card).data["image"] == []
-    card.close()
 
 
 def test_points_are_edited_in_the_plane_by_those_who_lead_and_up_to_a_bound() -> None:
-    session = Session()
-    session.show(Recipe.from_words(MOONS), prepared(), raced(prepared()))
+    session = shown(raced(prepared()), Recipe.from_words(MOONS), prepared())
     assert PointsCard.refuses(session) == ""
     session.follows = True
     assert PointsCard.refuses(session) is None
@@ -323,6 +303,4 @@ def test_points_are_edited_in_the_plane_by_those_who_lead_and_up_to_a_bound() ->
         "data=sonar; kernels=gauss:2@all; solvers=spg",
         "data=friedman; loss=squared; kernels=gauss:2@all; solvers=spg",
     ):
-        other = Session()
-        other.show(Recipe.from_words(words), prepared(words), raced(prepared()))
-        assert PointsCard.refuses(other) is None
+        assert PointsCard.refuses(shown(raced(prepared()), Recipe.from_words(words), prepared(words))) is None

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from _problems import problem
-from _ticks import Prepared
+from _ticks import Prepared, first_steps
 from _undrawn import draw_none
 from bokeh.models import Text
 
@@ -18,7 +18,6 @@ from mklviz.analysis.weight_map import principal_plane
 from mklviz.engine import MaxIter, Race
 from mklviz.errors import UnknownName
 from mklviz.recipe import Recipe
-from mklviz.record import Trace
 from mklviz.record.bundle import recorded_evidence, recording
 from mklviz.scenarios import DEFAULT, scenarios
 from mklviz.views.chart.bokeh_figure import ChartFigure
@@ -37,14 +36,6 @@ DRAWN = ("Geometry", "Your mix", "Model", "Timeline", "Knobs", "Stopping")
 RECORDED = [name for name in scenarios() if recording(name)]
 
 
-def test_the_name_of_a_flat_curve_stands_beside_it_where_steep_ones_pass() -> None:
-    picture = recorded_picture(DEFAULT, LIGHT)
-    assert picture is not None
-    table = picture.tables["names-moved"]
-    assert table["name"] == ["SILP", "Level"]
-    assert max(map(abs, table["up"])) < 20.0  # pixels
-
-
 @pytest.mark.parametrize("scenario", RECORDED)
 def test_every_tab_that_needs_a_race_draws_the_recording(scenario: str) -> None:
     drawn = {kind.title: preview_of(kind.preview, scenario, LIGHT) for kind in tab_classes()}
@@ -56,21 +47,12 @@ def test_every_tab_that_needs_a_race_draws_the_recording(scenario: str) -> None:
     assert all('width="360"' in part for part in pictures)  # so that a phone has room for each chart
 
 
-def test_a_scenario_without_a_recording_has_no_preview() -> None:
-    unrecorded = next(name for name in scenarios() if not recording(name))
-    assert {preview_of(kind.preview, unrecorded, LIGHT) for kind in tab_classes()} == {""}
-
-
-def test_previews_take_the_colours_of_the_page() -> None:
-    timeline = next(kind for kind in tab_classes() if kind.title == "Timeline")
-    assert LIGHT.card in preview_of(timeline.preview, DEFAULT, LIGHT)
-    assert DARK.card in preview_of(timeline.preview, DEFAULT, DARK)
-    assert LIGHT.card not in preview_of(timeline.preview, DEFAULT, DARK)
-
-
-def test_the_numbers_of_steps_keep_clear_of_one_another_in_a_preview() -> None:
+def test_previews_take_the_colours_of_the_page_and_the_numbers_of_steps_keep_clear_of_one_another() -> None:
     geometry = next(kind for kind in tab_classes() if kind.title == "Geometry")
-    drawn = preview_of(geometry.preview, DEFAULT, LIGHT)
+    drawn, dark = (preview_of(geometry.preview, DEFAULT, theme) for theme in (LIGHT, DARK))
+    assert LIGHT.card in drawn
+    assert DARK.card in dark
+    assert LIGHT.card not in dark
     numbers = re.findall(r'<text x="([\d.]+)" y="([\d.]+)" style="[^"]*font-weight:700">(\d+)<', drawn)
     boxes = [(float(x), float(y), 7.0 * len(step)) for x, y, step in numbers]
     assert {"1", "2", "3"} <= {step for _, _, step in numbers}
@@ -98,16 +80,13 @@ def test_a_preview_stands_until_the_set_up_is_changed_or_a_race_has_begun() -> N
     explorer.session.show(Recipe(), Prepared(), race)  # type: ignore[arg-type]
     explorer.shell.tick(0.0)
     assert "<svg" not in open_box(explorer)
+    assert Session(follows=True).preview == ""  # a page that follows has none to show
 
 
 def open_box(explorer: Explorer) -> str:
     """Return the text in the open tab."""
     (box,) = [box for box in explorer.shell.boxes.values() if box.visible]
     return "".join(str(getattr(part, "object", "")) for part in box.objects)
-
-
-def test_a_page_that_follows_has_no_recording_to_show() -> None:
-    assert Session(follows=True).preview == ""
 
 
 def test_the_plane_of_thousands_of_kernels_looks_at_no_more_directions_than_it_needs() -> None:
@@ -138,6 +117,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 @pytest.mark.parametrize("name", LESSONS)
 def test_every_lesson_has_a_small_picture(name: str, theme: Theme) -> None:
+    assert {each.picture for each in LESSONS.values()} | {"gap"} == set(PICTURES)
     drawn = ElementTree.fromstring(thumbnail(name, theme))
     assert LESSONS[name].title in (drawn.get("aria-label") or "")
     assert drawn[1].get("fill") == theme.card  # the ground, behind all that is drawn
@@ -165,46 +145,31 @@ def test_a_recording_holds_all_that_the_picture_of_its_lesson_draws(name: str) -
     assert len({mark.table for chart in picture.charts for mark in chart.marks}) <= len(picture.tables)
 
 
-def begun(trace: Trace, steps: int) -> Trace:
-    """Return a run that has taken so many steps, and goes on."""
-    first = Trace(trace.solver, trace.label, trace.options, trace.kernel_names, trace.problem)
-    for t in range(min(steps, len(trace))):
-        first.append(trace[t], trace.seconds_at(t))
-    return first
-
-
 @pytest.mark.each_value
 @pytest.mark.parametrize("steps", [1, 2, 10_000])
 @pytest.mark.parametrize("name", LESSONS)
 def test_a_picture_is_drawn_while_the_race_goes_on_before_anything_is_computed_for_it(name: str, steps: int) -> None:
-    traces = {key: begun(trace, steps) for key, trace in recording(name).items()}
+    traces = {key: first_steps(trace, steps) for key, trace in recording(name).items()}
     picture = picture_of(LESSONS[name], LessonRuns(traces, run_styles(traces, LIGHT), {}, LIGHT))
     assert picture.charts
     for chart in picture.charts:
         assert len(draw_none(chart, picture.tables).marks) == len(chart.marks)
 
 
-def test_every_picture_is_that_of_some_lesson_or_the_usual_one() -> None:
-    assert {each.picture for each in LESSONS.values()} | {"gap"} == set(PICTURES)
-
-
-def test_a_lesson_without_a_recording_has_no_small_picture_and_an_unknown_one_is_refused() -> None:
+def test_a_scenario_without_a_recording_has_no_preview_and_no_small_picture_and_an_unknown_one_is_refused() -> None:
     assert recording("half-a-million") == recorded_evidence("half-a-million") == {}
+    assert {preview_of(kind.preview, "half-a-million", LIGHT) for kind in tab_classes()} == {""}
     assert thumbnail("half-a-million") == ""
     with pytest.raises(UnknownName):
         thumbnail("zebra")
 
 
-def test_names_of_corners_and_numbers_of_steps_are_left_out_of_a_small_map() -> None:
+def test_corners_have_names_that_a_phone_has_room_for_and_are_left_out_of_a_small_map_as_numbers_are() -> None:
     whole = recorded_picture("three-kernels", LIGHT)
+    assert whole.tables["corners"]["name"] == ["chest pain", "vessels", "thal"]
     assert {mark.table for mark in whole.charts[0].marks if isinstance(mark, TextMark)} == {"corners", "numbers"}
     words = [text.text for text in ElementTree.fromstring(thumbnail("three-kernels")).iter(f"{SVG}text")]
     assert [word for word in words if word] == ["?"]
-
-
-def test_the_corners_of_three_kernels_have_names_that_a_phone_has_room_for() -> None:
-    picture = recorded_picture("three-kernels", LIGHT)
-    assert picture.tables["corners"]["name"] == ["chest pain", "vessels", "thal"]
 
 
 def test_kernels_that_have_a_colour_are_named_and_both_panels_have_one_scale() -> None:
@@ -213,6 +178,8 @@ def test_kernels_that_have_a_colour_are_named_and_both_panels_have_one_scale() -
     for strip in ("strip-silp", "strip-level"):
         assert set(picture.tables[strip]["colour"]) <= coloured | {LIGHT.muted}
     assert len(set(picture.tables["strip-silp"]["colour"]) & coloured) > 3
+    assert picture.tables["names-moved"]["name"] == ["SILP", "Level"]
+    assert max(map(abs, picture.tables["names-moved"]["up"])) < 20.0  # pixels: beside a flat curve, where others pass
     _, silp, level = picture.charts
     assert silp.note == "grey: another kernel"  # as there are more kernels than colours
     assert silp.x.label == level.x.label == "step"

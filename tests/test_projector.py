@@ -15,31 +15,18 @@ RECIPE = Recipe(DataChoice("two_moons"), solvers=[SolverChoice("level")], stop=S
 
 
 @pytest.mark.full
-def test_weights_leave_the_name_of_their_axis_to_the_objective_and_have_its_room() -> None:
-    explorer = Explorer()
+def test_weights_have_160_pixels_however_many_solvers_run_and_leave_the_name_of_their_axis_to_the_objective() -> None:
+    recipe = RECIPE.changed(solvers=tuple(map(SolverChoice, ("level", "silp", "spg", "simplemkl"))))
+    explorer, prepared = Explorer(), recipe.prepare()
     explorer.session.project(True)
-    prepared = RECIPE.prepare()
-    explorer.session.show(RECIPE, prepared, RECIPE.race(prepared))
-    charts = explorer.race_view.charts
-    drawn = charts.weights["level"]
-    assert (charts.objective.xaxis[0].axis_label, drawn.xaxis[0].axis_label) == ("iteration", "")
-    explorer.session.project(False)
-    charts = explorer.race_view.charts
-    assert charts.weights["level"].xaxis[0].axis_label == "iteration"
-
-
-@pytest.mark.full
-def test_weights_have_160_pixels_however_many_solvers_run() -> None:
-    runs = tuple(SolverChoice(name) for name in ("level", "silp", "spg", "simplemkl"))
-    recipe = RECIPE.changed(solvers=runs)
-    explorer = Explorer()
-    explorer.session.project(True)
-    prepared = recipe.prepare()
     explorer.session.show(recipe, prepared, recipe.race(prepared))
     charts = explorer.race_view.charts
     assert len(charts.weights) == 4
     assert all(plot.height >= 160 for plot in charts.weights.values())
     assert all(f"max({plot.height}px, " in plot.styles["min-height"] for plot in charts.weights.values())
+    assert (charts.objective.xaxis[0].axis_label, charts.weights["level"].xaxis[0].axis_label) == ("iteration", "")
+    explorer.session.project(False)
+    assert explorer.race_view.charts.weights["level"].xaxis[0].axis_label == "iteration"
     explorer.close()
 
 

@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 from _problems import PlainSolver, problem, ran
 from _shown import source_of
-from _ticks import tick
+from _ticks import Walker, tick
 from _undrawn import drawn_chart
 from bokeh.models import Line, LinearScale, LogScale
 
-from mklviz.contract import End, Iterate, Solver
+from mklviz.contract import Iterate, Solver
 from mklviz.engine import MaxIter, Race
-from mklviz.errors import SolverError
 from mklviz.numbers import number_text, share_text
 from mklviz.problem import Problem
 from mklviz.record.summary import Reference
@@ -65,19 +64,18 @@ def test_of_two_lines_that_coincide_both_are_seen() -> None:
     assert {line.width for line in lines if line.label in "024"} == {2.0}
 
 
-def test_where_there_is_no_bound_no_chart_speaks_of_one() -> None:
-    charts = race_charts(STYLES, ChartOptions(LIGHT, no_bound="It is not convex."))
-    assert charts["gap"].title == "Projected gradient, relative to the objective"
-    assert charts["gap"].note == "It is not convex."
-    assert "bound" not in charts["objective"].note
-
-
-def test_objectives_are_shares_above_the_best_bound_and_numbers_otherwise() -> None:
+def test_objectives_are_shares_above_the_best_bound_and_numbers_otherwise_and_without_one_no_chart_speaks_of_it() -> (
+    None
+):
     plain, above = (race_charts(STYLES, ChartOptions(LIGHT, above=above))["objective"] for above in (False, True))
     assert {mark.columns["y"] for mark in plain.marks} == {"objective"}
     assert {mark.columns["y"] for mark in above.marks} == {"above"}
     assert (plain.y.numbers, above.y.numbers) == ("exact", "percent")
     assert above.note == "How far above the best proven lower bound."
+    charts = race_charts(STYLES, ChartOptions(LIGHT, no_bound="It is not convex."))
+    assert charts["gap"].title == "Projected gradient, relative to the objective"
+    assert charts["gap"].note == "It is not convex."
+    assert "bound" not in charts["objective"].note
 
 
 @pytest.mark.parametrize("log", [False, True])
@@ -95,9 +93,6 @@ def test_weights_have_the_colours_of_their_kernels_below_the_largest_there_ever_
     assert [line.colour for line in kernels] == list(LIGHT.kernels)
     assert (top.y, top.colour) == ("top", None)
     assert (chart.title, chart.beside, chart.y.start) == ("Level", "settles", 0.0)
-
-
-def test_the_heading_of_the_weights_says_what_has_them_and_that_some_are_left_out() -> None:
     assert weights_title("kernel", 6, 91) == "Kernel weights, six largest"
     assert weights_title("parameter", 3, 3) == "Parameters of the kernel"
 
@@ -120,19 +115,6 @@ def test_the_dashboard_draws_what_is_described(change: dict[str, Any]) -> None:
             assert plot.yaxis.formatter.code == NUMBERS[chart.y.numbers]
 
 
-def test_the_dashboard_draws_every_step_of_a_short_race() -> None:
-    view, race = RaceView(), Race(problem("blobs, C = 1"), ["silp", "level"])
-    ran(race)
-    view.show(race)
-    for key, style in STYLES.items():
-        trace = race.runs[key].trace
-        drawn = drawn_chart(view, "gap")
-        own, gap = drawn.of(LineMark, style.label)
-        assert gap.columns["y"] == pytest.approx(trace.gap.tolist(), nan_ok=True)
-        assert own.columns["y"] == pytest.approx(trace.iterate_gap.tolist(), nan_ok=True)
-        assert all(y > 0.0 for _, y in drawn.points(gap))
-
-
 def test_a_scale_of_its_own_is_said_where_it_makes_a_difference() -> None:
     said = enlargements({"silp": 1.0, "pgd": 0.8, "level": 0.111, "idle": 0.0})
     assert said == {"silp": "", "pgd": "", "level": "zoom 9×", "idle": ""}
@@ -140,17 +122,14 @@ def test_a_scale_of_its_own_is_said_where_it_makes_a_difference() -> None:
 
 
 def test_numbers_are_written_as_people_write_them() -> None:
-    assert [tick_text(value, "percent") for value in (0.5, 1e-6, 2.5e-8, 1e-9, 2.5e-10, 0.0)] == [
-        "50 %",
-        "0.0001 %",
-        "0.0000025 %",
-        "10⁻⁷ %",
-        "2.5×10⁻⁸ %",
-        "0 %",
-    ]
+    shares = {0.5: "50 %", 1e-6: "0.0001 %", 2.5e-8: "0.0000025 %", 1e-9: "10⁻⁷ %", 2.5e-10: "2.5×10⁻⁸ %", 0.0: "0 %"}
+    assert {value: tick_text(value, "percent") for value in shares} == shares
     assert [tick_text(value, "short") for value in (1e-7, -2e-5, 0.001, 3e6)] == ["10⁻⁷", "−2×10⁻⁵", "0.001", "3×10⁶"]
     assert tick_text(-1234.5, "exact") == number_text(-1234.5) == "−1,234.5"
     assert [number_text(value, ".2g") for value in (6e-05, -7.6e-7, math.nan)] == ["6×10⁻⁵", "−7.6×10⁻⁷", "–"]
+    plain = {0.0: "0 %", 1e-6: "0.0001 %", 2.34e-8: "0.0000023 %", 1e-9: "under 0.000001 %", 0.0123: "1.2 %"}
+    plain |= {0.0996: "10 %", 0.45: "45 %", 12.0: "1,200 %", -0.02: "−2 %"}
+    assert {share: share_text(share) for share in plain} == plain  # without powers of ten
 
 
 # -- objectives above the best bound, and an end before a run far longer than others
@@ -164,10 +143,7 @@ class Falling(PlainSolver):
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         for t in range(40):
             objective, bound = self.bounds(t)
-            weights, dual = np.full(problem.m, 1.0 / problem.m), np.zeros(problem.n)
-            yield Iterate(
-                weights=weights, dual=dual, objective=objective, lower_bound=bound, step=1.0, svm_solves=t + 1
-            )
+            yield Iterate(np.full(problem.m, 1.0 / problem.m), np.zeros(problem.n), objective, bound, 1.0, t + 1)
 
     def bounds(self, t: int) -> tuple[float, float]:
         return (1e6 if t == 0 else 100.0 + 0.5**t), 100.0 - 100.0 * 0.5**t
@@ -183,10 +159,10 @@ class Steady(Falling):
 
 
 def shown(*solvers: Solver, view: RaceView | None = None, posed: Problem | None = None) -> RaceView:
+    """Show a race of the solvers, to its end and some looks beyond it."""
     view = view or RaceView()
-    race = Race(posed or problem("blobs, C = 1"), solvers, rules=(MaxIter(30),))
-    view.show(race)
-    ran(race)
+    view.show(Race(posed or problem("blobs, C = 1"), solvers, rules=(MaxIter(30),)))
+    ran(view.race)
     look_at(view)
     return view
 
@@ -200,7 +176,11 @@ def drawn(view: RaceView) -> set[str]:
     return {line.mark.columns["y"] for line in drawn_chart(view, "objective").marks}
 
 
-def test_flat_objectives_are_drawn_above_the_best_bound_by_itself() -> None:
+class Boundless(Problem):
+    no_bound = "There is none."
+
+
+def test_flat_objectives_are_drawn_above_the_best_bound_by_itself_and_with_another_theme_or_scale() -> None:
     view = shown(Falling(), Falling())
     assert view.above
     assert drawn(view) == {"above"}
@@ -209,6 +189,9 @@ def test_flat_objectives_are_drawn_above_the_best_bound_by_itself() -> None:
     for key, trace in view.race.traces.items():
         expected = [reference.above(value) for value in trace.objective]
         assert list(view.figures.readings.feeds[key].source.data["above"]) == pytest.approx(expected)
+    for change in ({"theme": DARK}, {"log_x": True}):
+        view.param.update(**change)
+        assert drawn(view) == {"above"}
 
 
 def test_while_somebody_has_zoomed_nothing_else_is_drawn_by_itself() -> None:
@@ -228,14 +211,21 @@ def test_while_somebody_has_zoomed_nothing_else_is_drawn_by_itself() -> None:
     assert drawn(view) == {"above"}
 
 
-def test_steady_ones_are_drawn_as_they_are() -> None:
+def test_steady_ones_and_those_of_a_problem_without_a_bound_are_drawn_as_they_are() -> None:
     view = shown(Steady(), Steady())
     assert not view.above
     assert drawn(view) == {"objective"}
     assert "bound of all" not in view.page.titles["objective"].object
+    plain = problem("blobs, C = 1")
+    view = shown(Steady(), posed=Boundless(plain.bank, plain.y, plain.loss, plain.regularizer))
+    view.above = True
+    assert drawn(view) == {"objective"}
 
 
-def test_who_has_chosen_keeps_the_choice_in_the_next_race() -> None:
+def test_who_has_chosen_keeps_the_choice_in_the_next_race_and_another_begins_with_the_plain_objective() -> None:
+    view = shown(Falling())
+    assert drawn(shown(Steady(), view=view)) == {"objective"}
+    assert not view.above_chosen
     view = shown(Falling())
     view.above = False
     assert view.above_chosen
@@ -244,53 +234,14 @@ def test_who_has_chosen_keeps_the_choice_in_the_next_race() -> None:
     assert drawn(shown(Steady(), view=view)) == {"above"}
 
 
-def test_who_has_not_begins_the_next_race_with_the_plain_objective() -> None:
-    view = shown(Falling())
-    assert drawn(shown(Steady(), view=view)) == {"objective"}
-    assert not view.above_chosen
-
-
-def test_a_change_of_theme_or_scale_keeps_what_is_drawn() -> None:
-    view = shown(Falling())
-    view.theme = DARK
-    assert drawn(view) == {"above"}
-    view.log_x = True
-    assert drawn(view) == {"above"}
-
-
-class Boundless(Problem):
-    no_bound = "There is none."
-
-
-def test_a_problem_without_a_bound_is_drawn_as_it_is() -> None:
-    plain = problem("blobs, C = 1")
-    view = shown(Steady(), posed=Boundless(plain.bank, plain.y, plain.loss, plain.regularizer))
-    view.above = True
-    assert drawn(view) == {"objective"}
-
-
 @pytest.mark.full
-def test_a_still_picture_does_the_same() -> None:
+def test_a_still_picture_does_the_same_and_ends_before_a_far_longer_run_and_says_so() -> None:
     assert "Objective above the best bound" in race_still(shown(Falling()).race)
     assert "above" not in race_still(shown(Steady()).race)
-
-
-class Walker(PlainSolver):
-    """Takes `last` steps, two SVM solves each, and ends, or breaks down if told to."""
-
-    name_, label = "walker", "Walker"
-
-    def __init__(self, last: int = 5, breaks: bool = False, **options: Any) -> None:
-        super().__init__(**options)
-        self.last, self.breaks = last, breaks
-
-    def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
-        weights = np.full(problem.m, 1.0 / problem.m)
-        for t in range(self.last + 1):
-            if self.breaks and t == self.last:
-                raise SolverError("It broke down.")
-            end = End("It stands still.") if t == self.last else None
-            yield Iterate(weights, np.zeros(problem.n), 2.0 + 1.0 / (t + 1), 1.0, 0.1, 2 * t, end=end)
+    view = ended(RaceView(), Walker(5), Runner(900))
+    assert "Runner, to 1,800 SVM solves" in race_still(view.race, x="svm_solves")
+    assert "Walker, to" not in race_still(view.race)
+    assert ", to" not in race_still(ended(view, Walker(5), Runner(30)).race)
 
 
 class Runner(Walker):
@@ -346,6 +297,7 @@ def test_every_linear_axis_ends_before_a_far_longer_run_and_says_so(x: str, per_
 
 def test_all_is_shown_at_the_press_of_a_button_and_the_beginning_at_the_next() -> None:
     view = ended(RaceView(), Walker(5), Runner(900))
+    assert view.charts.marks.renderers[0] in view.charts.objective.x_range.renderers  # the cursor is never beyond it
     assert view.long_runs.button.label == "Show all"
     view.long_runs.button.clicks += 1
     assert axis(view) == []
@@ -361,25 +313,8 @@ def test_hidden_and_failed_runs_do_not_count_and_a_new_race_has_its_own_axis() -
     assert axis(view) == []
     assert not view.long_runs.button.visible
     view.hidden = frozenset()
-    assert axis(ended(view, Walker(5, breaks=True), Runner(900))) == []
-    assert axis(ended(view, Walker(9), Runner(900))) == [0.0, 72.0]
-
-
-def test_the_cursor_is_never_beyond_the_axis() -> None:
-    view = ended(RaceView(), Walker(5), Runner(900))
-    assert view.charts.marks.renderers[0] in view.charts.objective.x_range.renderers
-
-
-@pytest.mark.full
-def test_a_picture_that_stands_still_ends_there_too_and_says_how_far_the_run_went() -> None:
-    view = ended(RaceView(), Walker(5), Runner(900))
-    assert "Runner, to 1,800 SVM solves" in race_still(view.race, x="svm_solves")
-    assert "Walker, to" not in race_still(view.race)
-    alike = ended(RaceView(), Walker(5), Runner(30))
-    assert ", to" not in race_still(alike.race)
-
-
-# -- what a description says is what drawers show
+    for walker, shown in ((Walker(breaks=5), []), (Walker(9), [0.0, 72.0])):
+        assert axis(ended(view, walker, Runner(900))) == shown
 
 
 TABLES = {
@@ -408,21 +343,3 @@ def test_a_table_that_has_not_changed_is_not_sent_again() -> None:
     figure.show({"run": {name: list(column) for name, column in TABLES["run"].items()}, "stop": {"gap": [0.02]}})
     assert sent == ["run", "stop", "stop"]
     assert source_of(figure.plot, "gap-stop").data == {"gap": [0.02]}
-
-
-@pytest.mark.parametrize(
-    ("share", "text"),
-    [
-        (0.0, "0 %"),
-        (1e-6, "0.0001 %"),
-        (2.34e-8, "0.0000023 %"),
-        (1e-9, "under 0.000001 %"),
-        (0.0123, "1.2 %"),
-        (0.0996, "10 %"),
-        (0.45, "45 %"),
-        (12.0, "1,200 %"),
-        (-0.02, "−2 %"),
-    ],
-)
-def test_a_share_is_written_in_per_cent_without_powers_of_ten(share: float, text: str) -> None:
-    assert share_text(share) == text

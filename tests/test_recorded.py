@@ -44,21 +44,28 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     reset()
 
 
-def raced(recipe: Recipe = RECIPE) -> tuple[Race, RecordedRace]:
+def begun(recipe: Recipe) -> tuple[Race, RecordedRace]:
+    """Return the race of a recipe before its first step, and what records it."""
     prepared = recipe.prepare()
     race = recipe.race(prepared)
-    recorded = RecordedRace(race, head_for(recipe, "command line"), prepared)
+    return race, RecordedRace(race, head_for(recipe, "command line"), prepared)
+
+
+def raced(recipe: Recipe = RECIPE) -> tuple[Race, RecordedRace]:
+    race, recorded = begun(recipe)
     race.start()
     recorded.wait(WAIT)
     return race, recorded
 
 
-def test_a_race_is_found_with_its_recipe_and_its_scores(store: Store) -> None:
+def test_a_race_is_found_with_its_recipe_and_its_scores_and_no_thread_stays_behind_it(store: Store) -> None:
+    before = set(threading.enumerate())
     race, recorded = raced()
-    found = {run.key: run for run in store.runs(f"race:{recorded.race}")}
+    assert not [thread for thread in {*threading.enumerate()} - before if thread.name == "mklviz-recorded"]
+    found, scored = {run.key: run for run in store.runs(f"race:{recorded.race}")}, RECIPE.prepare()
     assert set(found) == {"silp", "level"}
     for key, run in found.items():
-        trace, scored = race.traces[key], RECIPE.prepare()
+        trace = race.traces[key]
         assert Recipe.from_json(run.recipe) == RECIPE
         assert (run.words, run.data, run.made_by) == (RECIPE.to_words(), "Two moons", "command line")
         assert (run.status, run.reason) == (trace.status, trace.reason)
@@ -85,8 +92,7 @@ def test_where_runs_are_not_kept_a_race_goes_on_all_the_same(monkeypatch: pytest
     race, recorded = raced()
     race.wait(WAIT)
     assert race.finished
-    assert recorded.ids == {}
-    assert len(mv.runs()) == 0
+    assert (recorded.ids, len(mv.runs())) == ({}, 0)
 
 
 def test_of_data_of_one_s_own_only_a_digest_and_their_file_s_name_are_kept(store: Store, tmp_path: Path) -> None:
@@ -110,15 +116,11 @@ def test_of_data_of_one_s_own_only_a_digest_and_their_file_s_name_are_kept(store
 
 def cut_off(store: Store, solver: str = "silp", steps: int = 6, **options: float) -> tuple[str, mv.Trace]:
     """A run in the store that was left in the middle."""
-    recipe = RECIPE.changed(solvers=[SolverChoice(solver, options)])
-    prepared = recipe.prepare()
-    race = recipe.race(prepared)
-    recorded = RecordedRace(race, head_for(recipe, "command line"), prepared)
+    race, recorded = begun(RECIPE.changed(solvers=[SolverChoice(solver, options)]))
     trace = race.traces[solver]
     if steps:
         race.step(steps)
-        wait_for(lambda: len(trace) >= steps)
-        wait_for(lambda: race.status == "paused")
+        wait_for(lambda: len(trace) >= steps and race.status == "paused")
     recorded._recording.close()
     return recorded.ids[solver], trace
 
@@ -149,14 +151,10 @@ def test_the_run_of_a_recipe_that_was_left_is_found_whatever_its_stop_rules(stor
     run_id, _ = cut_off(store)
     cut_off(store, steps=0)
     for solver in (None, SolverChoice("silp")):
-        found = left_of(store, asked, solver)
-        assert found.id == run_id
-    for other, solver in (
-        (asked, SolverChoice("level")),
-        (asked.changed(loss=mv.Hinge(7.0)), None),
-        (asked.changed(seed=1), None),
-    ):
-        assert left_of(store, other, solver) is None
+        assert left_of(store, asked, solver).id == run_id
+    assert left_of(store, asked, SolverChoice("level")) is None
+    for other in (asked.changed(loss=mv.Hinge(7.0)), asked.changed(seed=1)):
+        assert left_of(store, other, None) is None
     mv.resume(run_id)
     assert left_of(store, asked) is None  # it has ended since
     trace = growing(solver="silp")
@@ -221,8 +219,7 @@ def test_the_dashboard_s_races_and_branches_are_one_race_of_the_page_s_owner(sto
 
 
 def test_a_race_whose_page_is_closed_says_so_and_stays(store: Store) -> None:
-    session = Session()
-    prepared = RECIPE.prepare()
+    session, prepared = Session(), RECIPE.prepare()
     race = RECIPE.race(prepared)
     session.show(RECIPE, prepared, race)
     race.step(2)
@@ -232,16 +229,10 @@ def test_a_race_whose_page_is_closed_says_so_and_stays(store: Store) -> None:
     assert {(run.status, run.reason) for run in store.runs()} == {("stopped", PAGE_CLOSED)}
 
 
-def test_no_thread_stays_behind_a_race(store: Store) -> None:
-    before = set(threading.enumerate())
-    raced()
-    assert not [thread for thread in {*threading.enumerate()} - before if thread.name == "mklviz-recorded"]
-
-
 # -- a race of the past on the dashboard
 
 
-SHORT = Recipe().changed(source="two_moons", solvers=[SolverChoice("silp"), SolverChoice("level")], max_iter=4)
+SHORT = RECIPE.changed(gap=Recipe().stop.gap, max_iter=4)
 
 
 @pytest.fixture
@@ -275,10 +266,9 @@ def test_a_race_of_the_past_opens_in_the_tabs_and_is_not_recorded_again(explorer
 @pytest.mark.full
 def test_a_branch_of_a_race_of_the_past_joins_it_in_the_store(explorer: Explorer, store: Store) -> None:
     key = opened(explorer, store)
-    assert branch_at(explorer.session, "silp", 2, make_solver("spg")) == ""
-    follow(explorer, lambda: explorer.state == "finished" and len(store.runs("status:running")) == 0)
-    assert branch_at(explorer.session, "level", 1, make_solver("silp")) == ""
-    follow(explorer, lambda: explorer.state == "finished" and len(store.runs("status:running")) == 0)
+    for run, step, solver in (("silp", 2, "spg"), ("level", 1, "silp")):
+        assert branch_at(explorer.session, run, step, make_solver(solver)) == ""
+        follow(explorer, lambda: explorer.state == "finished" and len(store.runs("status:running")) == 0)
     assert {run.race for run in store.runs()} == {key}
     branches = {"SPG from step 2 of SILP", "SILP from step 1 of Level"}
     assert sorted(run.key for run in store.runs()) == sorted({"silp", "level"} | branches)
@@ -286,27 +276,23 @@ def test_a_branch_of_a_race_of_the_past_joins_it_in_the_store(explorer: Explorer
 
 
 @pytest.mark.full
-def test_a_race_is_opened_and_repeated_only_where_none_goes_on(explorer: Explorer, store: Store) -> None:
-    key = recorded_race(store, SHORT)
-    explorer.sidebar.load(SHORT)
-    explorer.run(steps=1)
-    assert "A race is going on" in explorer.open_race(store.traces(key), key)
-    assert "A race is going on" in explorer.repeat(SHORT)
-    follow(explorer, lambda: explorer.state == "paused")
-    explorer.stop()
-    follow(explorer, lambda: explorer.state == "finished")
-
-
-@pytest.mark.full
-def test_a_race_is_repeated_by_the_controls_and_gives_the_same_steps(explorer: Explorer, store: Store) -> None:
-    key = recorded_race(store, SHORT)
-    turned: list[bool] = []
+def test_a_race_is_repeated_by_the_controls_and_gives_the_same_steps_and_opened_only_where_none_goes_on(
+    explorer: Explorer, store: Store
+) -> None:
+    key, turned = recorded_race(store, SHORT), list[bool]()
     explorer.turn_to_tabs = lambda: turned.append(True)
     assert explorer.repeat(SHORT) == ""
     assert turned == [True]
     follow(explorer, lambda: explorer.state == "finished")
     for name, trace in store.traces(key).items():
         np.testing.assert_array_equal(explorer.session.traces[name].weights, trace.weights)
+    explorer.reset()
+    explorer.run(steps=1)
+    assert "A race is going on" in explorer.open_race(store.traces(key), key)
+    assert "A race is going on" in explorer.repeat(SHORT)
+    follow(explorer, lambda: explorer.state == "paused")
+    explorer.stop()
+    follow(explorer, lambda: explorer.state == "finished")
 
 
 @pytest.mark.full

@@ -3,6 +3,9 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -17,7 +20,7 @@ from mklviz.engine import Gap, MaxIter, Race, Run, make_solver, solve
 from mklviz.engine.scheduler import THREAD_PREFIX, Scheduler, TimeShare
 from mklviz.engine.stop import Verdict
 from mklviz.errors import Interrupted, SolverError, UnsupportedProblem
-from mklviz.problem import Hinge, L1Penalty, Problem
+from mklviz.problem import L1Penalty, Problem
 from mklviz.record import FINAL, Trace
 
 PATIENCE = 60.0  # seconds after which a test gives up; nothing is expected to take that long
@@ -47,11 +50,8 @@ class Fake(PlainSolver):
             yield Iterate(np.full(problem.m, 1.0 / problem.m), np.zeros(problem.n), 1.0, 0.0, 0.0, t + 1, end=end)
             t += 1
 
-    def narrate(self, before: Iterate | None, after: Iterate) -> str:
-        return "Nothing happened."
 
-
-def break_at(step: int, error: Exception) -> Callable[[int, Solver], None]:
+def break_at(step: int, error: BaseException) -> Callable[[int, Solver], None]:
     def work(t: int, _: Solver) -> None:
         if t == step:
             raise error
@@ -77,11 +77,6 @@ class Gate:
                 raise TimeoutError
 
 
-def same(left: Trace, right: Trace) -> bool:
-    columns = ("weights", "dual", "objective", "lower_bound", "step", "svm_solves")
-    return all(np.array_equal(getattr(left, name), getattr(right, name), equal_nan=True) for name in columns)
-
-
 # one run
 
 
@@ -92,7 +87,8 @@ def test_a_run_in_a_thread_gives_the_trace_of_a_solve() -> None:
         race = ran(Race(posed, [name], rules=[Gap(1e-4), MaxIter(500)]))
         [(key, trace)] = race.traces.items()
         assert key == name
-        assert same(trace, alone)
+        for column in ("weights", "dual", "objective", "lower_bound", "step", "svm_solves"):
+            np.testing.assert_array_equal(getattr(trace, column), getattr(alone, column))
         assert (trace.status, trace.reason) == (alone.status, alone.reason)
 
 
@@ -121,33 +117,33 @@ def test_a_run_is_ready_runs_pauses_resumes_and_ends() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 3, 10])
-def test_stepping_does_exactly_that_many_steps(count: int) -> None:
+def test_stepping_does_exactly_that_many_steps_and_a_paused_run_can_be_cancelled(count: int) -> None:
     run = Run(POSED, Fake(), rules=[])
     for times in range(1, 4):
         run.step(count)
         assert wait_for(lambda: run.status == "paused")
         assert len(run.trace) == times * count
     run.cancel()
+    assert run.wait(0)
+    assert (run.status, len(run.trace)) == ("stopped", 3 * count)
 
 
-def test_steps_asked_for_in_quick_succession_add_up() -> None:
-    gate = Gate(0)
-    run = Run(POSED, Fake(work=gate), rules=[])
-    run.step()
-    assert gate.reached.wait(PATIENCE)
-    run.step()
+def two_and_one(run: Run) -> None:
     run.step(2)
-    gate.opened.set()
-    assert wait_for(lambda: run.status == "paused")
-    assert len(run.trace) == 4
-    run.cancel()
+    run.step()
 
 
-@pytest.mark.parametrize(("word", "taken"), [(Run.pause, 5), (lambda run: run.step(3), 5 + 3)], ids=["pause", "step"])
-def test_pausing_and_stepping_finish_the_step_under_way_first(word: Callable[[Run], None], taken: int) -> None:
-    gate = Gate(4)
+@pytest.mark.parametrize(
+    ("at", "begin", "word", "taken"),
+    [(4, Run.start, Run.pause, 5), (4, Run.start, two_and_one, 5 + 3), (0, Run.step, two_and_one, 1 + 3)],
+    ids=["pause", "steps", "steps in quick succession"],
+)
+def test_pausing_and_stepping_finish_the_step_under_way_first_and_steps_add_up(
+    at: int, begin: Callable[[Run], None], word: Callable[[Run], None], taken: int
+) -> None:
+    gate = Gate(at)
     run = Run(POSED, Fake(work=gate), rules=[])
-    run.start()
+    begin(run)
     assert gate.reached.wait(PATIENCE)
     word(run)
     gate.opened.set()
@@ -167,27 +163,14 @@ def test_cancelling_leaves_a_long_step_in_its_middle() -> None:
     assert not gate.opened.is_set()
 
 
-def test_a_paused_run_can_be_cancelled() -> None:
-    run = Run(POSED, Fake(), rules=[])
-    run.step()
-    assert wait_for(lambda: run.status == "paused")
-    run.cancel()
-    assert run.wait(0)
-    assert (run.status, len(run.trace)) == ("stopped", 1)
-
-
-def test_a_solver_at_its_end_says_why() -> None:
-    run = ran(Run(POSED, Fake(count=4), rules=[]))
-    assert (run.status, run.reason, len(run.trace)) == ("limit", "The fake is at its end.", 4)
-
-
-def test_a_solver_that_yields_nothing_ends() -> None:
+def test_a_solver_at_its_end_says_why_and_one_that_yields_nothing_ends() -> None:
     class Silent(Fake):
         def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
             yield from ()
 
-    run = ran(Run(POSED, Silent()))
-    assert (run.status, run.reason) == ("limit", "Fake can make no further progress.")
+    ended, silent = ran(Run(POSED, Fake(count=4), rules=[])), ran(Run(POSED, Silent()))
+    assert (ended.status, ended.reason, len(ended.trace)) == ("limit", "The fake is at its end.", 4)
+    assert (silent.status, silent.reason) == ("limit", "Fake can make no further progress.")
 
 
 @pytest.mark.usefixtures("no_log")
@@ -205,37 +188,24 @@ def test_a_run_that_breaks_keeps_what_it_had_and_says_what_broke(error: Exceptio
 
 
 def test_a_rule_of_ones_own_that_says_when_time_is_up_ends_a_step_in_its_middle() -> None:
-    class Impatient:
-        def check(self, trace: Trace) -> None:
-            return None
-
-        def reached(self, seconds: float) -> Verdict | None:
-            return Verdict("limit", "That will do.") if gate.reached.is_set() else None
+    def reached(seconds: float) -> Verdict | None:
+        return Verdict("limit", "That will do.") if gate.reached.is_set() else None
 
     gate = Gate(2)
-    run = ran(Run(POSED, Fake(work=gate), rules=[Impatient()]))
+    run = ran(Run(POSED, Fake(work=gate), rules=[SimpleNamespace(check=lambda _: None, reached=reached)]))
     assert (run.status, run.reason, len(run.trace)) == ("limit", "That will do.", 2)
 
 
 @pytest.mark.usefixtures("no_log")
 def test_a_rule_that_breaks_fails_the_run_and_not_the_worker() -> None:
-    class Broken:
-        def check(self, trace: Trace) -> None:
-            raise ArithmeticError("rule")
-
-    run = ran(Run(POSED, Fake(), rules=[Broken()]))
-    assert run.status == "failed"
-    other = ran(Run(POSED, Fake(), rules=[MaxIter(3)]))
-    assert other.status == "limit"
+    broken = SimpleNamespace(check=Mock(side_effect=ArithmeticError("rule")))
+    assert ran(Run(POSED, Fake(), rules=[broken])).status == "failed"
+    assert ran(Run(POSED, Fake(), rules=[MaxIter(3)])).status == "limit"
 
 
 def test_unsupported_problems_are_refused_before_anything_runs() -> None:
-    priced = Problem(POSED.bank, POSED.y, Hinge(1.0), L1Penalty(1.0))
     with pytest.raises(UnsupportedProblem, match=r"\.$"):
-        Race(priced, ["spg", "level"])
-
-
-# pace
+        Race(replace(POSED, regularizer=L1Penalty(1.0)), ["spg", "level"])
 
 
 def test_a_run_does_not_outrun_its_pace() -> None:
@@ -255,18 +225,14 @@ def test_pausing_and_speeding_up_do_not_wait_for_a_slow_pace() -> None:
     assert wait_for(lambda: len(run.trace) == 1)
     run.pause()
     assert wait_for(lambda: run.status == "paused")
-    run.step(2)
-    assert wait_for(lambda: len(run.trace) == 3)
-    run.resume()
-    assert wait_for(lambda: len(run.trace) == 4)
+    for word, steps in ((two_and_one, 4), (Run.resume, 5)):
+        word(run)
+        assert wait_for(lambda steps=steps: len(run.trace) == steps)  # type: ignore[misc]
     run.pace = 0.0
     assert wait_for(lambda: len(run.trace) >= 20)
     run.pace = 1e-3
     run.cancel()
     assert run.wait(PATIENCE)
-
-
-# reading while it runs
 
 
 def test_a_final_status_means_a_final_trace() -> None:
@@ -304,7 +270,7 @@ def test_a_final_status_means_a_final_trace() -> None:
 
 def test_a_race_takes_its_runs_in_turn() -> None:
     order: list[str] = []
-    racers = [Fake(work=lambda t, solver: order.append(solver.name), name=name) for name in "abc"]
+    racers = [Fake(work=lambda _, solver: order.append(solver.name), name=name) for name in "abc"]
     race = ran(Race(POSED, racers, rules=[MaxIter(60)]))
     assert [len(trace) for trace in race.traces.values()] == [61, 61, 61]
     counts = np.cumsum([[who == name for name in "abc"] for who in order], axis=0)
@@ -320,7 +286,7 @@ def test_a_race_starts_pauses_steps_and_ends_as_one() -> None:
     assert [len(trace) for trace in race.traces.values()] == [3, 3]
     race.start()
     assert race.status == "running"
-    assert wait_for(lambda: min(len(trace) for trace in race.traces.values()) >= 10)
+    assert wait_for(lambda: min(map(len, race.traces.values())) >= 10)
     race.pause()
     assert wait_for(lambda: race.status == "paused")
     assert not race.wait(0.01)
@@ -332,15 +298,11 @@ def test_a_race_starts_pauses_steps_and_ends_as_one() -> None:
 
 
 def test_a_solver_that_enters_twice_has_two_keys() -> None:
-    from mklviz.engine import make_solver
-
     plain, tuned = make_solver("pgd"), make_solver("pgd", svm_tolerance=1e-8)
-    again = make_solver("pgd", name="PGD, precise")
-    race = Race(POSED, [plain, tuned, again, "pgd", "spg"])
+    race = Race(POSED, [plain, tuned, make_solver("pgd", name="PGD, precise"), "pgd", "spg"])
     assert len(race.runs) == 5
     assert next(iter(race.runs)) == "pgd"
-    assert "PGD, precise" in race.runs
-    assert "spg" in race.runs
+    assert {"PGD, precise", "spg"} <= set(race.runs)
     assert race.runs["pgd"].solver is plain
 
 
@@ -354,45 +316,26 @@ def short_idle(one_worker: Scheduler) -> None:
 
 
 @pytest.mark.usefixtures("short_idle")
-def test_hundreds_of_quick_runs_leave_no_threads() -> None:
+def test_hundreds_of_quick_runs_leave_no_threads_and_paused_ones_need_none() -> None:
     runs = [Run(POSED, Fake(count=3), rules=[]) for _ in range(300)]
     for run in runs:
         run.start()
     assert all(run.wait(PATIENCE) for run in runs)
     assert {(run.status, len(run.trace)) for run in runs} == {("limit", 3)}
     assert wait_for(lambda: workers() == [])
-    ran(Run(POSED, Fake(count=2), rules=[]))
-
-
-@pytest.mark.usefixtures("short_idle")
-def test_paused_and_waiting_runs_need_no_threads() -> None:
-    run = Run(POSED, Fake(), rules=[])
-    run.step(2)
-    assert wait_for(lambda: run.status == "paused" and workers() == [])
-    run.step(2)
-    assert wait_for(lambda: len(run.trace) == 4)
-    run.cancel()
+    paused = Run(POSED, Fake(), rules=[])
+    paused.step(2)
+    assert wait_for(lambda: paused.status == "paused" and workers() == [])
+    paused.step(2)
+    assert wait_for(lambda: len(paused.trace) == 4)
+    paused.cancel()
 
 
 @pytest.mark.usefixtures("no_log")
 def test_a_job_that_breaks_leaves_its_worker_alive() -> None:
-    class Broken:
-        party = TimeShare()
-
-        def turn(self) -> None:
-            raise RuntimeError
-
-    done = threading.Event()
-
-    class Fine:
-        party = TimeShare()
-
-        def turn(self) -> None:
-            done.set()
-
-    shared = Scheduler(workers=1)
-    shared.submit(Broken())
-    shared.submit(Fine())
+    done, shared = threading.Event(), Scheduler(workers=1)
+    for turn in (Mock(side_effect=RuntimeError), done.set):
+        shared.submit(SimpleNamespace(party=TimeShare(), turn=turn))
     assert done.wait(PATIENCE)
 
 
@@ -437,6 +380,13 @@ def test_interruption_in_the_callers_thread_ends_as_stopped() -> None:
         pass
     assert (run.status, len(run.trace)) == ("stopped", 2)
 
+    def unwanted() -> None:
+        raise Interrupted("no longer wanted")
+
+    with interruptible(unwanted):  # who asked first is heard within a run, too
+        trace = solve(POSED, Fake(work=lambda *_: checkpoint()), gap=None)
+    assert (trace.status, len(trace)) == ("stopped", 0)
+
 
 def test_a_limit_of_seconds_ends_a_run_in_the_middle_of_a_step(clock: Clock) -> None:
     clock.tick = 1.0
@@ -453,36 +403,20 @@ def test_a_limit_of_seconds_ends_a_run_in_the_middle_of_a_step(clock: Clock) -> 
     assert (empty.status, len(empty)) == ("limit", 0)
 
 
-def test_a_limit_of_seconds_holds_inside_real_steps() -> None:
+@pytest.mark.parametrize("name", ["spg", "level", "silp", "simplemkl", "newton", "closed-form"])
+def test_a_limit_of_seconds_holds_inside_real_steps(name: str) -> None:
     """Every solver asks within its first step, however short: none is left to finish it."""
-    for name in ("spg", "level", "silp", "simplemkl", "newton", "closed-form"):
-        posed = problem("blobs, C = 100" if name != "closed-form" else "linear penalty, separable blobs")
-        made = make_solver(name)
-        if made.refusal(posed):
-            continue
-        trace = solve(posed, made, gap=None, max_iter=None, max_seconds=1e-9)
-        assert (trace.status, len(trace)) == ("limit", 0)
+    posed = problem("linear penalty, separable blobs" if name == "closed-form" else "blobs, C = 100")
+    trace = solve(posed, name, gap=None, max_iter=None, max_seconds=1e-9)
+    assert (trace.status, len(trace)) == ("limit", 0)
 
 
 def test_ctrl_c_hands_over_the_trace_and_stays_what_it_is() -> None:
-    def work(t: int, _: Solver) -> None:
-        if t == 3:
-            raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt) as stop:
-        solve(POSED, Fake(work=work), gap=None)
+        solve(POSED, Fake(work=break_at(3, KeyboardInterrupt())), gap=None)
     found = stop.value.found  # type: ignore[attr-defined]
     assert isinstance(found, Trace)
     assert (found.status, found.reason, len(found)) == ("stopped", "Stopped by hand.", 3)
-
-
-def test_who_asked_first_is_still_heard_within_a_run() -> None:
-    def unwanted() -> None:
-        raise Interrupted("no longer wanted")
-
-    with interruptible(unwanted):
-        trace = solve(POSED, Fake(work=lambda *_: checkpoint()), gap=None)
-    assert (trace.status, len(trace)) == ("stopped", 0)
 
 
 def test_the_closest_run_of_a_race_has_the_smallest_gap() -> None:

@@ -99,7 +99,7 @@ def test_races_of_a_session_are_kept_once_and_the_oldest_give_way() -> None:
     assert kept.add("Liver", raced(C=1.0).traces) is None
 
 
-def test_a_row_says_solvers_and_what_came_of_the_race() -> None:
+def test_a_row_says_solvers_and_what_came_of_the_race_in_a_search_for_one_solver_too() -> None:
     recorded(raced(), words="data=liver", lesson="a lesson of yore")
     _, tab = at_the_tab(1)
     (row,) = tab.list.rows(0)
@@ -109,6 +109,9 @@ def test_a_row_says_solvers_and_what_came_of_the_race() -> None:
     assert row["result"].startswith("gap 0.0")
     assert "SVM solves" in row["result"]
     assert (row["words"], row["lesson"], row["state"]) == ("data=liver", "a lesson of yore", "")
+    tab.search.value = "solver:level"
+    until(tab, lambda: len(tab.listed.races) == 1 and not tab.search.helper_text)
+    assert [run.solver for run in tab.listed.races[0].runs] == ["spg", "level"]
 
 
 def test_a_search_filters_and_a_wrong_condition_is_told_beside_the_field() -> None:
@@ -126,14 +129,6 @@ def test_a_search_filters_and_a_wrong_condition_is_told_beside_the_field() -> No
     assert tab.search.helper_text == ""
     tab.lesson.value, tab.order_by.value = "", "by name"
     until(tab, lambda: names(tab) == ["one", "other"])
-
-
-def test_the_race_of_a_search_for_one_solver_has_all_its_runs() -> None:
-    recorded(raced())
-    _, tab = at_the_tab(1)
-    tab.search.value = "solver:level"
-    until(tab, lambda: len(tab.listed.races) == 1 and not tab.search.helper_text)
-    assert [run.solver for run in tab.listed.races[0].runs] == ["spg", "level"]
 
 
 def test_a_stored_race_opens_as_if_it_had_just_ended() -> None:
@@ -179,21 +174,14 @@ def test_a_race_without_a_recipe_opens_in_the_tabs_and_where_they_are_taken_a_se
     assert tab.trouble.object == "A race is going on."
 
 
-def test_a_race_is_repeated_by_its_recipe() -> None:
+def test_name_tags_and_note_are_kept_in_the_store_and_a_race_is_repeated_by_its_recipe() -> None:
     key = recorded(raced(seed=1))
     dashboard, tab = at_the_tab(1)
     tab.list.chosen = [key]
     tab.repeat.answer({"click": True})
     assert dashboard.repeated == [RECIPE.changed(seed=1)]
-
-
-def test_name_tags_and_note_are_kept_in_the_store() -> None:
-    key = recorded(raced())
-    _, tab = at_the_tab(1)
-    tab.list.chosen = [key]
-    tab.words.name.answer({"value": "  by night "})
-    tab.words.tags.answer({"value": "thesis, chapter 3,,"})
-    tab.words.note.answer({"value": "as in the paper"})
+    for field, text in (("name", "  by night "), ("tags", "thesis, chapter 3,,"), ("note", "as in the paper")):
+        getattr(tab.words, field).answer({"value": text})
     tab.list.receive({"act": "pin", "id": key})
     run = open_store().runs()[0]
     assert (run.name, run.tags, run.note, run.pinned) == ("by night", ("thesis", "chapter 3"), "as in the paper", True)
@@ -261,14 +249,10 @@ def test_without_a_store_the_races_of_the_session_are_listed() -> None:
     until(tab, lambda: sorted(names(tab)) == ["1. Liver", "before"])
 
 
-@pytest.mark.parametrize("states", [["converged", "cut off"], ["cut off", "failed"], ["stopped", "cut off"]])
-def test_a_race_is_cut_off_where_one_of_its_runs_is(states: list[str]) -> None:
-    race = PastRace("race", tuple(StoredRun(state, status=state) for state in states))
-    assert race.state == "cut off"
-    assert race.result == "no steps"
-
-
-def test_runs_are_put_together_by_their_race() -> None:
+def test_runs_are_put_together_by_their_race_which_is_cut_off_where_one_of_them_is() -> None:
     runs = [StoredRun("b", race="r", created=2.0), StoredRun("a", race="r", created=1.0), StoredRun("c", created=3.0)]
     races = races_of(runs)
     assert {key: [run.id for run in race.runs] for key, race in races.items()} == {"r": ["a", "b"], "c": ["c"]}
+    for states in (("converged", "cut off"), ("cut off", "failed"), ("stopped", "cut off")):
+        race = PastRace("race", tuple(StoredRun(state, status=state) for state in states))
+        assert (race.state, race.result) == ("cut off", "no steps")

@@ -65,10 +65,7 @@ def test_the_program_runs_and_finds_the_same_objectives(session: Session) -> Non
     for key, trace in session.traces.items():
         assert names["race"].traces[key].best.objective == trace.best.objective
         assert f"{trace.label}: {trace.status}" in said.getvalue()
-
-
-def test_the_program_for_a_file_of_ones_own_reads_it() -> None:
-    own = RECIPE.changed(source=f"sha256:{'0' * 64}")
+    own = RECIPE.changed(source=f"sha256:{'0' * 64}")  # a file of one's own, which it reads
     assert "data = mv.read_dataset('mine.csv')\nprepared = recipe.prepare(data)" in as_python(own, "mine.csv")
     compile(as_python(own), "program", "exec")
 
@@ -100,17 +97,9 @@ def test_a_shared_link_spells_out_a_scenario_and_a_reload_does_not() -> None:
 
 
 def test_a_bad_part_of_a_link_is_named_and_the_rest_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    bad = {
-        "pace": "soon",
-        "x": "up",
-        "objective": "high",
-        "tab": "Nowhere",
-        "step": "-1",
-        "hide": "nose",
-        "lock": "toe",
-    }
-    explorer, wrong = opened(monkeypatch, v="9", recipe="data=heart", log="x", **bad)
-    for name in ("pace", "x", "objective", "tab", "step"):
+    bad = {"pace": "soon", "x": "up", "objective": "high", "tab": "Nowhere", "step": "-1"}
+    explorer, wrong = opened(monkeypatch, v="9", recipe="data=heart", log="x", hide="nose", lock="toe", **bad)
+    for name in bad:
         assert f"“{name}={bad[name]}” in the link cannot be used." in wrong
     assert "hide='nose'; there are scenario, data, " in wrong
     assert "lock='toe'" in wrong
@@ -133,21 +122,17 @@ def test_the_step_of_a_link_is_shown_once_the_race_has_come_there(session: Sessi
     assert explorer.session.cursor is None  # once
 
 
-def test_parts_are_hidden_and_locked_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_are_hidden_and_locked_by_name_or_the_whole_set_up_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     explorer, wrong = opened(monkeypatch, hide="data,tabs", lock="kernels, problem")
-    sidebar = explorer.sidebar
+    bodies = [section.body for section in explorer.sidebar.sections]
     assert wrong == ""
-    assert [section.body.visible for section in sidebar.sections] == [False, True, True, True, True]
-    assert [section.body.locked for section in sidebar.sections] == [False, True, True, False, False]
+    assert [body.visible for body in bodies] == [False, True, True, True, True]
+    assert [body.locked for body in bodies] == [False, True, True, False, False]
     assert not explorer.shell.strip.visible
-    assert sidebar.locked.object == "Locked by the link: kernels, problem."
-
-
-def test_the_whole_set_up_can_be_hidden_and_locked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert explorer.sidebar.locked.object == "Locked by the link: kernels, problem."
     explorer, wrong = opened(monkeypatch, hide="setup", lock="setup")
     assert wrong == ""
-    bodies = [section.body for section in explorer.sidebar.sections]
-    assert {(body.visible, body.locked) for body in bodies} == {(False, True)}
+    assert {(each.body.visible, each.body.locked) for each in explorer.sidebar.sections} == {(False, True)}
 
 
 def test_what_is_locked_takes_no_answers() -> None:
@@ -235,9 +220,6 @@ def test_a_bad_part_of_a_link_gives_a_sentence_and_the_rest_is_used(sidebar: Sid
     assert shown.data == DataChoice("diabetes")
     assert shown.problem.loss == EpsilonInsensitive(3.0, epsilon=0.5)
     assert shown.stop == StopChoice()
-
-
-def test_a_class_that_the_data_have_not_is_owned_up_to(sidebar: Sidebar) -> None:
     assert link.open_words(sidebar, "data=iris; positive=rose") == "“positive=rose” cannot be used here."
     assert sidebar.recipe.data == DataChoice("iris")
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from urllib.parse import parse_qs
 
 import pytest
-from _ticks import visit
+from _ticks import shown, visit
 from _waits import wait_for
 
 from mklviz.datasets import load_dataset
@@ -32,6 +32,10 @@ def led() -> Session:
     session, prepared = Session(owner=EVERYBODY), RECIPE.prepare()
     session.show(RECIPE, prepared, RECIPE.race(prepared))
     return session
+
+
+def link_words(address: str) -> dict[str, str]:
+    return {name: values[0] for name, values in parse_qs(address[1:]).items()}
 
 
 def opened(session: Session, present: bool) -> SharedRace:
@@ -99,11 +103,8 @@ def test_a_page_that_cannot_have_the_race_of_its_link_says_where_it_is_and_shows
     led: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mine, theirs = opened(led, present=True), opened(Session(owner=Owner("another")), present=True)
-    for key, words in (
-        (mine.key, "another page of yours"),
-        (theirs.key, "another visitor"),
-        ("a.b", "not here any more"),
-    ):
+    told = {mine.key: "another page of yours", theirs.key: "another visitor", "a.b": "not here any more"}
+    for key, words in told.items():
         visit(monkeypatch, race=key)
         page = Explorer()
         page.page_recovery.recover_for = 0.0
@@ -116,7 +117,7 @@ def test_a_page_that_cannot_have_the_race_of_its_link_says_where_it_is_and_shows
         assert page.race_view.figures.drawn is None  # nor a recording of what a new page sets up
 
 
-def test_a_page_that_is_loaded_again_has_the_controls_of_the_race_that_goes_on(led: Session) -> None:
+def test_a_page_that_is_loaded_again_has_the_controls_of_the_race_that_goes_on_and_its_table(led: Session) -> None:
     page = Explorer()
     assert page.sidebar.recipe != RECIPE
     page.session.take(led)
@@ -124,14 +125,10 @@ def test_a_page_that_is_loaded_again_has_the_controls_of_the_race_that_goes_on(l
     assert page.sidebar.recipe == RECIPE
     assert not page.session.stale
     assert "two_moons" in page.address.text("")
-
-
-def test_a_page_that_is_loaded_again_has_the_table_of_one_s_own_that_is_raced() -> None:
     moons = load_dataset("two_moons")
     recipe = RECIPE.on(replace(moons, name="mine", title="Mine", X=moons.X[::2], y=moons.y[::2]))
-    before, page, prepared = Session(owner=EVERYBODY), Explorer(), recipe.prepare()
-    before.show(recipe, prepared, recipe.race(prepared))
-    page.session.take(before)
+    prepared = recipe.prepare()
+    page.session.take(shown(recipe.race(prepared), recipe, prepared))
     page.resume()
     assert page.sidebar.recipe == recipe
     assert page.sidebar.data.name_ == "Mine"
@@ -147,13 +144,13 @@ def test_a_follower_shows_the_race_and_never_touches_it(led: Session) -> None:
     race = led.race
     race.step(1)
     wait_for(lambda: len(race.traces["level"]), "the first step")
-    before = {key: run.status for key, run in race.runs.items()}
+    before = [run.status for run in race.runs.values()]
     for now in (0.0, GIVE_UP_AFTER / 2, 2 * GIVE_UP_AFTER):
         view.hold_unseen.update(race, now)
     assert not race.finished
     follower.close()
     assert not race.finished
-    assert {key: run.status for key, run in race.runs.items()} == before
+    assert [run.status for run in race.runs.values()] == before
     SHARED_RACES.close(room)
 
 
@@ -197,11 +194,8 @@ def test_a_follower_sees_lesson_and_answer_and_guesses_for_itself(monkeypatch: p
     right = next(iter(panel.guess.options))
     panel.guess.answer({"value": right})
     assert lesson.guess.value is None
-    assert parse_qs(follower.reconnect.query[1:]) == {
-        "follow": [room.name],
-        "guess": ["1"],
-        "scenario": [lesson.scenario.name],
-    }
+    told = link_words(follower.reconnect.query)
+    assert told == {"follow": room.name, "guess": "1", "scenario": lesson.scenario.name}
     leads.session.lesson_result = LessonResult(Answer(right, "it did"))
     asyncio.run(follower.tick())
     assert panel.headline.object == f"You said “{right}”, and so it was."
@@ -210,7 +204,6 @@ def test_a_follower_sees_lesson_and_answer_and_guesses_for_itself(monkeypatch: p
     leads.session.lesson_result = None
     asyncio.run(follower.tick())
     assert panel.headline.object == "What to watch"
-    told = {name: values[0] for name, values in parse_qs(follower.reconnect.query[1:]).items()}
     visit(monkeypatch, **told)
     again = Follower(room.name)
     assert again.lesson.guess.value == right
@@ -236,7 +229,7 @@ def test_an_address_brings_scenario_recipe_pace_and_axes_back(monkeypatch: pytes
     asked.answer({"value": list(asked.options)[1]})
     first.race_view.param.update(x_axis="svm_solves", log_x=True, log_y=False)
     text = first.address.text("key")
-    said = {name: values[0] for name, values in parse_qs(text[1:]).items()}
+    said = link_words(text)
     assert said["race"] == "key"
     visit(monkeypatch, **said)
     second = Explorer()

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import fields, replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -13,19 +13,7 @@ from mklviz.engine import solver_classes
 from mklviz.errors import ProblemError
 from mklviz.kernels import Gaussian, Laplacian, Linear, Polynomial
 from mklviz.problem import Hinge, L1Penalty, LpBall, LpPenalty, Simplex, loss_families, regularizer_families
-from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, Split, StopChoice
-from mklviz.recipe.parsing import (
-    bounded,
-    number,
-    optional,
-    percent,
-    show_number,
-    show_percent,
-    show_values,
-    values,
-    whole,
-    write_values,
-)
+from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, Split, StopChoice, parsing
 from mklviz.scenarios import scenarios
 from mklviz.views.sidebar.data_panel import OWN_FILE
 from mklviz.views.sidebar.problem_panel import example, explanation, offered_regularizers, parameter_fields
@@ -70,56 +58,56 @@ SHOWN |= {"1e-7": 1e-7, "2.5e9": 2.5e9, "1e-12": 1e-12, "100": 100.0}  # and no 
 
 
 def test_values_are_read_as_they_are_written() -> None:
-    assert {text: values(text, "Widths") for text in READ} == READ
-    assert {write_values(numbers): numbers for numbers in SPANS.values()} == SPANS
+    assert {text: parsing.values(text, "Widths") for text in READ} == READ
+    assert {parsing.write_values(numbers): numbers for numbers in SPANS.values()} == SPANS
     for numbers in ((1, 2, 3), (1, 2), (0.5, 1, 2, 4, 8), (0.3, 7), (5,), (1 / 3, 2 / 3), (4, 2, 1)):
-        assert values(show_values(numbers), "Widths") == numbers
+        assert parsing.values(parsing.show_values(numbers), "Widths") == numbers
 
 
 def test_numbers_are_read_as_they_are_shown() -> None:
-    assert {show_number(value): value for value in SHOWN.values()} == SHOWN
+    assert {parsing.show_number(value): value for value in SHOWN.values()} == SHOWN
     for value in (*SHOWN.values(), 0.01, 1 / 3):
-        assert number(show_number(value), "x") == value
+        assert parsing.number(parsing.show_number(value), "x") == value
     for value in (0.5, 0.01, 0.003, 1e-4, 0.9):
-        assert percent(show_percent(value), "x") == pytest.approx(value, rel=1e-12)  # one division by 100
-    assert show_percent(1e-9) == "1e-7 %"
+        assert parsing.percent(parsing.show_percent(value), "x") == pytest.approx(
+            value, rel=1e-12
+        )  # one division by 100
+    assert parsing.show_percent(1e-9) == "1e-7 %"
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("", "enter at least one"),
-        ("wide", "must be a number"),
-        ("1 … 2.5", "powers of two"),
-        ("3 … 1", "backwards"),
-        ("0.5, -1", "must be positive"),
-        ("1, 1", "twice"),
-        ("1 … 1000", "at most 100"),
-        ("1..2..3", "one range"),
-        ("1 … 1e300", "too long"),
-    ],
-)
-def test_values_that_cannot_be_used_are_refused_in_a_sentence(text: str, said: str) -> None:
-    with pytest.raises(ProblemError, match=said) as caught:
-        values(text, "Gaussian widths")
+REFUSED = {
+    **{"": "enter at least one", "wide": "must be a number", "1 … 2.5": "powers of two", "3 … 1": "backwards"},
+    **{"0.5, -1": "must be positive", "1, 1": "twice", "1 … 1000": "at most 100", "1..2..3": "one range"},
+    "1 … 1e300": "too long",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_values_that_cannot_be_used_are_refused_in_a_sentence(text: str) -> None:
+    with pytest.raises(ProblemError, match=REFUSED[text]) as caught:
+        parsing.values(text, "Gaussian widths")
     assert str(caught.value).startswith("Gaussian widths")
 
 
-def test_bounds_are_named_when_they_are_left() -> None:
-    with pytest.raises(ProblemError, match="at least 0 and at most 1"):
-        bounded("2", "The level", 0.0, 1.0)
-    with pytest.raises(ProblemError, match="above 0"):
-        bounded("0", "C", 0.0, None, open_low=True)
-    with pytest.raises(ProblemError, match="whole number"):
-        whole("2.5", "The number of iterations")
-    for text, said in (("inf", "finite"), ("1/0", "must be a number")):
-        with pytest.raises(ProblemError, match=said):
-            number(text, "C")
+@pytest.mark.parametrize(
+    ("read", "text", "said"),
+    [
+        (partial(parsing.bounded, low=0.0, high=1.0), "2", "at least 0 and at most 1"),
+        (partial(parsing.bounded, low=0.0, high=None, open_low=True), "0", "above 0"),
+        *(
+            (parsing.whole, "2.5", "whole number"),
+            (parsing.number, "inf", "finite"),
+            (parsing.number, "1/0", "must be a number"),
+        ),
+    ],
+)
+def test_bounds_are_named_when_they_are_left(read: Callable[[str, str], object], text: str, said: str) -> None:
+    with pytest.raises(ProblemError, match=said):
+        read(text, "C")
 
 
 def test_an_empty_stop_rule_is_no_stop_rule() -> None:
-    assert optional(percent)("  ", "The gap") is None
-    assert optional(percent)("1 %", "The gap") == 0.01
+    assert [parsing.optional(parsing.percent)(text, "The gap") for text in ("  ", "1 %")] == [None, 0.01]
 
 
 # -- the whole sidebar
@@ -136,22 +124,14 @@ def test_a_scenario_is_read_back_from_the_controls(name: str) -> None:
 
 
 def test_any_recipe_is_read_back_from_the_controls(sidebar: Sidebar) -> None:
+    widths, degrees = Gaussian(widths=(0.3, 7.0), on=(0, 2)), Polynomial(degrees=(2,), offset=0.5)
+    families = (widths, degrees, Linear(), Laplacian())
     recipe = Recipe(
         data=DataChoice("planted"),
         split=Split(train=0.3, seed=7, standardize=False),
-        kernels=KernelChoice(
-            families=(
-                Gaussian(widths=(0.3, 7.0), on=(0, 2)),
-                Polynomial(degrees=(2,), offset=0.5),
-                Linear(),
-                Laplacian(),
-            ),
-            normalize="none",
-            cache_mb=64,
-            by_rows=True,
-        ),
+        kernels=KernelChoice(families=families, normalize="none", cache_mb=64, by_rows=True),
         problem=ProblemChoice(loss=Hinge(0.1), regularizer=L1Penalty(2.5)),
-        solvers=(SolverChoice("spg"), SolverChoice("pgd", {"spectral": True}), SolverChoice("pgd")),
+        solvers=(SPG, SolverChoice("pgd", {"spectral": True}), SolverChoice("pgd")),
         stop=StopChoice(gap=None, max_iter=None, max_seconds=3.5),
     )
     sidebar.load(recipe)
@@ -160,11 +140,9 @@ def test_any_recipe_is_read_back_from_the_controls(sidebar: Sidebar) -> None:
 
 @pytest.mark.full
 def test_a_changed_control_is_owned_up_to_and_can_be_restored(sidebar: Sidebar) -> None:
-    sidebar.problem.C.box.value = "10"
-    assert sidebar.scenario.changed
-    sidebar.problem.C.box.value = "1e2"
-    assert not sidebar.scenario.changed
-    sidebar.problem.C.box.value = "10"
+    for text, changed in (("10", True), ("1e2", False), ("10", True)):
+        sidebar.problem.C.box.value = text
+        assert sidebar.scenario.changed == changed
     sidebar.scenario.restore()
     assert sidebar.recipe.problem.loss.C == 100.0
     assert not sidebar.scenario.changed
@@ -209,11 +187,13 @@ def test_a_change_of_a_control_sets_the_recipe_once(change: Callable[[Sidebar], 
     assert sidebar.recipe is found[0].new != before
 
 
-def test_gram_matrices_leave_nothing_to_approximate_in_the_recipe(sidebar: Sidebar) -> None:
-    sidebar.kernels.precision.kind.value = "approximate"
-    upload(sidebar, saved(grams=np.eye(8)[None], y=np.arange(8) % 2), "grams.npz")
-    assert sidebar.recipe.kernels.approximation is None
-    assert sidebar.blocked == ""
+def only(sidebar: Sidebar, solver: str) -> Recipe:
+    """Leave one solver chosen; return the recipe."""
+    for name, chip in sidebar.solvers.chips.items():
+        if chip.value != (name == solver):
+            chip.value = name == solver
+    assert sidebar.recipe is not None
+    return sidebar.recipe
 
 
 # -- loss and regularizer
@@ -226,18 +206,7 @@ def test_every_loss_with_every_regularizer_is_read_back_from_the_controls(loss: 
     sidebar = used_sidebar()
     options = {"epsilon": 0.25} if loss == "epsilon-insensitive" else {}
     family = offered_regularizers()[name]
-    others = {
-        "p": 1.5,
-        "q": 1.25,
-        "sigma": 3.0,
-        "lam": 0.5,
-        "l1": 2.0,
-        "l2": 0.1,
-        "alpha": 0.2,
-        "eps": 0.1,
-        "price": 0.3,
-    }
-    regularizer = family(**{field.name: others[field.name] for field in fields(family)})
+    regularizer = family(**{field.name: {"p": 1.5, "q": 1.25}.get(field.name, 0.3) for field in fields(family)})
     if loss == "one-class" and family.linear:
         with pytest.raises(ProblemError, match="has no best weights"):
             example(loss_families()[loss](5.0), regularizer)
@@ -260,10 +229,7 @@ def test_without_intercept_methods_that_know_none_can_be_chosen(sidebar: Sidebar
     assert sidebar.solvers.chips["ufo"].disabled
     sidebar.problem.bias.value = False
     assert not sidebar.solvers.chips["ufo"].disabled
-    sidebar.solvers.chips["ufo"].value = True
-    for name in ("silp", "pgd", "spg", "level"):
-        sidebar.solvers.chips[name].value = False
-    recipe = sidebar.recipe
+    recipe = only(sidebar, "ufo")
     assert recipe.problem.loss == Hinge(recipe.problem.loss.C, bias=False)
     sidebar.load(recipe.changed(loss=Hinge(100.0), solvers=(SolverChoice("level"),), regularizer=Simplex()))
     assert sidebar.problem.bias.value
@@ -280,10 +246,7 @@ def test_classes_of_equal_weight_are_a_choice_with_losses_for_classes(sidebar: S
     assert "no weights of them" in sidebar.solvers.chips["obscure"].description
     sidebar.problem.balanced.value = False
     assert not sidebar.solvers.chips["obscure"].disabled
-    sidebar.solvers.chips["obscure"].value = True
-    for name in ("silp", "pgd", "spg", "level"):
-        sidebar.solvers.chips[name].value = False
-    sidebar.load(sidebar.recipe.changed(class_weight="balanced", solvers=(SolverChoice("ufo"),)))
+    sidebar.load(only(sidebar, "obscure").changed(class_weight="balanced", solvers=(SolverChoice("ufo"),)))
     assert sidebar.problem.balanced.value
     sidebar.problem.loss.value = "squared"
     assert not sidebar.problem.balanced.visible
@@ -325,29 +288,17 @@ def test_only_the_parameters_of_what_is_chosen_are_shown_and_the_others_keep_the
     assert sidebar.problem.regularizer == LpPenalty(4.0, 1.0)
 
 
-def test_a_parameter_out_of_bounds_is_refused_in_the_words_of_the_regularizer(sidebar: Sidebar) -> None:
-    sidebar.load(sidebar.recipe.changed(solvers=(SolverChoice("spg"),), regularizer=LpBall(2.0)))
-    field = sidebar.problem.parameters["lp-ball"]["p"]
-    field.box.value = "1"
-    assert "p = 1 is the simplex" in field.box.helper_text
-    assert sidebar.blocked == field.box.helper_text
-
-
-# -- kernels
-
-
-def test_a_bank_that_is_too_large_blocks_the_race_with_the_banks_own_sentence(sidebar: Sidebar) -> None:
-    hundred = Gaussian(widths=tuple(1.0 + k / 100 for k in range(100)))
-    sidebar.load(sidebar.recipe.changed(source="german", train=0.99, families=(hundred,) * 36))
-    assert "GB are allowed" in sidebar.blocked
-
-
-def test_kernels_can_be_added_and_removed(sidebar: Sidebar) -> None:
+def test_kernels_are_added_and_removed_and_too_many_block_the_race_with_the_banks_own_sentence(
+    sidebar: Sidebar,
+) -> None:
     sidebar.kernels.add_family("Linear")
     assert sidebar.recipe.kernels.families[-1] == Linear()
     for row in list(sidebar.kernels.rows):
         row.remove.param.trigger("clicks")
     assert "add at least one kernel family" in sidebar.blocked
+    hundred = Gaussian(widths=tuple(1.0 + k / 100 for k in range(100)))
+    sidebar.load(Recipe().changed(source="german", train=0.99, families=(hundred,) * 36))
+    assert "GB are allowed" in sidebar.blocked
 
 
 # -- solvers
@@ -361,27 +312,22 @@ def test_every_solver_found_has_a_chip_in_its_own_colour(sidebar: Sidebar) -> No
         assert len(set(colours)) == len(colours)
 
 
-def test_a_chip_switches_its_solver_off_and_on_with_its_options() -> None:
-    sidebar = used_sidebar()
-    sidebar.load(replace(Recipe(), solvers=(SolverChoice("pgd", {"spectral": True}), SolverChoice("spg"))))
+def test_a_chip_switches_its_solver_off_and_on_with_its_options_and_it_may_race_against_itself() -> None:
+    sidebar, spectral = used_sidebar(), SolverChoice("pgd", {"spectral": True})
+    sidebar.load(replace(Recipe(), solvers=(spectral, SPG)))
     sidebar.solvers.chips["pgd"].value = False
-    assert sidebar.recipe.solvers == (SolverChoice("spg"),)
+    assert sidebar.recipe.solvers == (SPG,)
     sidebar.solvers.chips["pgd"].value = True
-    assert sidebar.recipe.solvers == (SolverChoice("spg"), SolverChoice("pgd", {"spectral": True}))
+    assert sidebar.recipe.solvers == (SPG, spectral)
     sidebar.solvers.chips["pgd"].value = sidebar.solvers.chips["spg"].value = False
     assert "No solver is chosen" in sidebar.blocked
-
-
-def test_a_solver_may_race_against_itself() -> None:
-    sidebar = used_sidebar()
     sidebar.load(replace(Recipe(), solvers=(SolverChoice("pgd"),)))
     sidebar.solvers.add_variant(sidebar.solvers.entries[0])
-    titles = [entry.title.object for entry in sidebar.solvers.entries]
-    assert len(set(titles)) == 2
+    assert len({entry.title.object for entry in sidebar.solvers.entries}) == 2
     sidebar.solvers.entries[1].controls["spectral"].set(True)
-    assert sidebar.recipe.solvers == (SolverChoice("pgd"), SolverChoice("pgd", {"spectral": True}))
+    assert sidebar.recipe.solvers == (SolverChoice("pgd"), spectral)
     sidebar.solvers.remove(sidebar.solvers.entries[0])
-    assert sidebar.recipe.solvers == (SolverChoice("pgd", {"spectral": True}),)
+    assert sidebar.recipe.solvers == (spectral,)
 
 
 def test_a_solver_that_cannot_solve_the_problem_is_not_offered_and_says_why() -> None:
@@ -427,12 +373,17 @@ def test_every_option_of_every_solver_has_a_control_that_shows_its_default(name:
         assert control.value == found.param[option].default
 
 
-def test_an_option_out_of_its_bounds_is_refused_by_its_control() -> None:
+def test_what_is_out_of_its_bounds_is_refused_by_its_control_in_the_words_of_what_has_it(sidebar: Sidebar) -> None:
     control = option_control(solver_classes()["level"], "svm_tolerance")
     control.box.value = "-1"
     with pytest.raises(ProblemError):
         _ = control.value
     assert control.box.helper_text
+    sidebar.load(sidebar.recipe.changed(solvers=(SPG,), regularizer=LpBall(2.0)))
+    box = sidebar.problem.parameters["lp-ball"]["p"].box
+    box.value = "1"
+    assert "p = 1 is the simplex" in box.helper_text
+    assert sidebar.blocked == box.helper_text
 
 
 # -- data
@@ -457,38 +408,30 @@ def test_more_than_two_classes_need_a_loss_for_them_or_one_class_against_the_res
     assert not sidebar.data.positive.visible
 
 
-def test_an_uploaded_table_becomes_the_data(sidebar: Sidebar) -> None:
+def test_an_uploaded_table_becomes_the_data_and_a_file_that_cannot_be_used_is_refused(sidebar: Sidebar) -> None:
     upload(sidebar, TABLE, "mine.csv")
-    assert sidebar.recipe.data.dataset.title == "mine"
+    before = sidebar.recipe.data.dataset
+    assert before.title == "mine"
     assert sidebar.data.choice.value == OWN_FILE
     assert (sidebar.data.shape.n_train, sidebar.data.shape.n_features) == (20, 2)
     assert sidebar.blocked == ""
     assert sidebar.scenario.changed
-
-
-@pytest.mark.parametrize(
-    ("content", "name", "said"),
-    [
-        (b"a,b,class\n1,x,yes\n2,no\n", "bad.csv", "bad.csv"),
-        (b"", "empty.csv", "empty"),
-        (b"x" * (10 * 2**20 + 1), "huge.csv", "at most 10 MB"),
-    ],
-)
-def test_a_file_that_cannot_be_used_is_refused_and_the_data_stay(
-    sidebar: Sidebar, content: bytes, name: str, said: str
-) -> None:
-    upload(sidebar, TABLE, "mine.csv")
-    before = sidebar.recipe.data.dataset
-    upload(sidebar, content, name)
-    assert sidebar.data.refusal.visible
-    assert said in sidebar.data.refusal.object
-    assert sidebar.recipe.data.dataset is before is not None
+    huge = b"x" * (10 * 2**20 + 1)
+    for content, said in ((b"a,b,class\n1,x,yes\n2,no\n", "bad.csv"), (b"", "empty"), (huge, "at most 10 MB")):
+        upload(sidebar, content, "bad.csv")
+        assert sidebar.data.refusal.visible
+        assert said in sidebar.data.refusal.object
+        assert sidebar.recipe.data.dataset is before
 
 
 def test_a_repair_is_one_click_for_gram_matrices_and_distances_have_families(sidebar: Sidebar) -> None:
     kernels, y = sidebar.kernels, np.arange(8) % 2
     assert not kernels.repair.visible
-    upload(sidebar, saved(grams=np.eye(8), y=y), "grams.npz")
+    exact, kernels.precision.kind.value = kernels.precision.kind.value, "approximate"
+    upload(sidebar, saved(grams=np.eye(8)[None], y=y), "grams.npz")
+    assert sidebar.recipe.kernels.approximation is None  # there is nothing to approximate
+    assert sidebar.blocked == ""
+    kernels.precision.kind.value = exact
     assert kernels.repair.visible
     assert not kernels.families.visible
     kernels.repair.value = "flip"

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from _waits import soon
+from test_sidebar import upload
 
 from mklviz.problem import OneClass
 from mklviz.views.links.link import open_words
@@ -21,25 +22,26 @@ def sidebar() -> Sidebar:
     return Sidebar()
 
 
-def upload(sidebar: Sidebar, content: bytes, name: str) -> None:
-    asyncio.run(sidebar.data.receive(content, name))
-
-
 INSURANCE = "age,smoker,fee\n" + "".join(
     f"{'' if i % 10 == 3 else 20 + i % 40},{'yes' if i % 3 else 'no'},{100.5 * (i % 40) + 7 * i}\n" for i in range(60)
 )
 
 
-def choose(sidebar: Sidebar, name: str, value: object) -> None:
-    """Change a control of the table as a person does, and wait until the file was read anew."""
+def read_anew(sidebar: Sidebar, change: Callable[[], object], shown: Callable[[], bool] = lambda: True) -> None:
+    """Change something as a person does, and wait until the file was read anew and something is shown."""
     task = sidebar.data.reading.task
 
-    async def change() -> None:
+    async def changed() -> None:
         before = task.key
-        getattr(sidebar.data.table, name).value = value
-        await soon(lambda: task.key is not before and not task.working, "the table to be read anew")
+        change()
+        await soon(lambda: task.key is not before and not task.working and shown(), "the table to be read anew")
 
-    asyncio.run(change())
+    asyncio.run(changed())
+
+
+def choose(sidebar: Sidebar, name: str, value: object) -> None:
+    """Change a control of the table."""
+    read_anew(sidebar, lambda: setattr(getattr(sidebar.data.table, name), "value", value))
 
 
 def test_how_a_table_was_read_is_shown_beside_its_choices(sidebar: Sidebar) -> None:
@@ -105,16 +107,11 @@ def test_the_table_is_shown_and_its_heads_change_how_it_is_read(sidebar: Sidebar
     assert table.head.rows[0] == ("20", "no", "0,0")
 
     def wish(column: str, wanted: str, became: str) -> None:
-        def wanted_was_done() -> bool:
-            return any(head[0] == column and head[2] == became for head in table.head.heads)
+        def shown() -> bool:
+            became_so = any(head[0] == column and head[2] == became for head in table.head.heads)
+            return became_so and not sidebar.data.reading.body.visible
 
-        async def change() -> None:
-            before = sidebar.data.reading.task.key
-            table.head.answer({"column": column, "wish": wanted})
-            await soon(lambda: sidebar.data.reading.task.key is not before, "the table to be read anew")
-            await soon(lambda: not sidebar.data.reading.body.visible and wanted_was_done(), "the table to be read")
-
-        asyncio.run(change())
+        read_anew(sidebar, lambda: table.head.answer({"column": column, "wish": wanted}), shown)
 
     wish("age", "leave it out", "left out")
     assert sidebar.recipe.data.leave_out == ("age",)

@@ -54,12 +54,10 @@ def test_an_address_opens_what_it_says(monkeypatch: pytest.MonkeyPatch, words: d
 
 
 def test_who_was_here_before_lands_there_unless_an_address_says_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
-    visit(monkeypatch, RUNS)
-    assert wanted_section() == RUNS
-    visit(monkeypatch, "<script>")
-    assert wanted_section() == START
-    visit(monkeypatch, RUNS, scenario="three-kernels")
-    assert wanted_section() == EXPLORE
+    lesson = {"scenario": "three-kernels"}
+    for cookie, words, section in ((RUNS, {}, RUNS), ("<script>", {}, START), (RUNS, lesson, EXPLORE)):
+        visit(monkeypatch, cookie, **words)
+        assert wanted_section() == section
 
 
 def opened(front: FrontPage) -> tuple[int, int]:
@@ -120,25 +118,27 @@ def test_runs_bring_no_race_before_it_is_seen(monkeypatch: pytest.MonkeyPatch) -
 
 def test_the_dashboard_is_built_once_and_a_lesson_is_set_up_in_it() -> None:
     front = FrontPage(START)
-    page = front.page()
-    front.navigation.receive({"section": LESSONS})
+    page, receive = front.page(), front.navigation.receive
+    receive({"section": LESSONS})
     assert front.explorer is None
-    front.navigation.receive({"section": EXPLORE})
+    receive({"section": EXPLORE})
     built = front.explorer
     assert page.sidebar == [built.controls]
     assert page.sidebar_open
-    front.navigation.receive({"section": START})
-    assert not page.sidebar_open
-    front.navigation.receive({"section": EXPLORE})
-    assert page.sidebar_open
-    front.navigation.receive({"section": EXPLORE, "scenario": "three-kernels"})
+    for section in (START, EXPLORE):
+        receive({"section": section})
+        assert page.sidebar_open == (section == EXPLORE)
+    receive({"section": EXPLORE, "scenario": "three-kernels"})
     assert built.sidebar.scenario.lesson.open
     assert not page.sidebar_open  # what sets a lesson up is folded away
-    front.navigation.receive({"section": START})
-    front.navigation.receive({"section": EXPLORE})
+    for section in (START, EXPLORE):
+        receive({"section": section})
     assert front.explorer is built
     assert not page.sidebar_open
     assert built.sidebar.scenario.choice.value == "three-kernels"
+    receive({"section": EXPLORE, "own": "yes"})  # a table of one's own, which is asked for where files are opened
+    assert page.sidebar_open
+    assert built.sidebar.data.file.wanted == 1
     front.close()
 
 
@@ -147,14 +147,10 @@ def test_runs_stand_alone_and_the_tab_that_was_open_comes_back() -> None:
     page = front.page()
     shell = front.explorer.shell  # type: ignore[union-attr]
     shell.turn_to("Timeline")
-    timeline = shell.strip.active
     front.navigation.receive({"section": RUNS})
-    assert shell.titles[shell.strip.active] == "Runs"
-    assert not shell.strip.visible
-    assert not page.sidebar_open
+    assert (shell.titles[shell.strip.active], shell.strip.visible, page.sidebar_open) == ("Runs", False, False)
     front.navigation.receive({"section": EXPLORE})
-    assert shell.strip.active == timeline
-    assert shell.strip.visible
+    assert (shell.titles[shell.strip.active], shell.strip.visible) == ("Timeline", True)
     front.close()
 
 
@@ -193,16 +189,6 @@ def test_what_is_no_section_and_no_lesson_changes_nothing() -> None:
     front.close()
 
 
-def test_a_table_of_ones_own_is_asked_for_where_files_are_opened() -> None:
-    front = FrontPage(START)
-    page = front.page()
-    page.sidebar_open = False
-    front.navigation.receive({"section": EXPLORE, "own": "yes"})
-    assert page.sidebar_open
-    assert front.explorer.sidebar.data.file.wanted == 1  # type: ignore[union-attr]
-    front.close()
-
-
 # what stands in the HTML
 
 
@@ -211,11 +197,8 @@ def test_the_html_leads_to_all_sections_and_to_every_lesson_in_order(section: st
     html = front_html(section)
     assert f'data-open="{section}"' in html
     assert re.findall(r"<nav.*?</nav>", html)[0].count("href=") == len(SECTIONS)
-    assert (
-        html.count(f'<a href="?page={CURVE}"')
-        + html.count(f'href="?page={CURVE}" data-page="{CURVE}">▸ Start lesson 1')
-        == 3
-    )
+    first = f'<a href="?page={CURVE}"', f'href="?page={CURVE}" data-page="{CURVE}">▸ Start lesson 1'
+    assert sum(map(html.count, first)) == 3
     names = [*lessons()]
     assert re.findall(r'<li><a href="\?scenario=([\w-]+)&amp;lesson=on"', html) == names * 2
     assert all(load_scenario(name).question is not None for name in names)
@@ -253,9 +236,6 @@ def test_the_script_draws_the_recorded_steps_and_the_best_of_them() -> None:
     best = min(traces.values(), key=lambda trace: trace.best.objective).best
     assert np.allclose(data["best"], best.weights, atol=1e-4)
     assert data["kernels"] == ["chest pain", "vessels", "thal"] == list(kernel_titles(traces))
-
-
-# the start is dragged
 
 
 def test_the_page_carries_the_problem_that_its_script_solves() -> None:

@@ -4,13 +4,12 @@ from functools import cache
 
 import numpy as np
 import pytest
-from _ticks import until
+from _ticks import following, shown, until
 from _waits import wait_for
-from test_tabs import Prepared, raced
+from test_tabs import raced
 
 from mklviz.analysis.stopping import DIGITS, RULES, judge, threshold_text
 from mklviz.engine import Race, WeightChange, replay
-from mklviz.recipe import Recipe
 from mklviz.views.look.palette import DARK
 from mklviz.views.session.session import Session
 from mklviz.views.tabs.stopping import SHOWN, Stopping, above_words
@@ -22,11 +21,9 @@ def race() -> Race:
 
 
 def opened() -> tuple[Session, Stopping]:
-    session, tab = Session(), Stopping()
-    session.show(Recipe(), Prepared(), race())  # type: ignore[arg-type]
+    session = shown(race())
     session.score = lambda iterate: 0.9
-    tab.follow(session)
-    return session, tab
+    return session, following(session, Stopping())
 
 
 def drawn(tab: Stopping, rule: str, threshold: float) -> bool:
@@ -88,18 +85,16 @@ def test_races_that_are_kept_are_offered_and_have_no_held_out_samples() -> None:
 
 
 def test_it_waits_for_a_run_that_has_ended_and_follows_the_theme() -> None:
-    session = Session()
-    assert "Press Run" in Stopping.supports(session)
+    assert "Press Run" in Stopping.supports(Session())
     going = Race(race().problem, ["level"])
     going.step(1)
-    session.show(Recipe(), Prepared(), going)  # type: ignore[arg-type]
+    session = shown(going)
     wait_for(lambda: len(going.traces["level"]), "the first step")
     assert "let one end" in Stopping.supports(session)
     going.cancel()
     session, tab = opened()
     until(tab, lambda: bool(tab.seen.tables["lines"]["xs"]))
     session.theme = DARK
-    tab.follow(session)
     assert not tab.seen.tables["lines"]["xs"]
     until(tab, lambda: bool(tab.seen.tables["lines"]["xs"]))
 

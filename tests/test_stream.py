@@ -57,15 +57,13 @@ def test_the_first_push_sends_the_whole_trace_in_every_column() -> None:
     grow(trace, 30)
     feed = feed_of(trace)
     assert feed.push("running")
+    drawn = feed.source.data
     assert feed.source.name == "run-level"
-    assert set(feed.source.data) == set(COLUMNS)
-    assert {len(column) for column in feed.source.data.values()} == {30}
-    assert feed.source.data["objective"] == pytest.approx(trace.objective)
-    assert feed.source.data["gap"] == pytest.approx(trace.gap)
-    assert feed.source.data["own_gap"] == pytest.approx(trace.iterate_gap)
-    assert feed.source.data["seconds"] == pytest.approx(trace.seconds)
-    assert feed.source.data["svm_solves"] == pytest.approx(trace.svm_solves)
-    assert feed.source.data["active"] == pytest.approx(trace.active)
+    assert set(drawn) == set(COLUMNS)
+    assert {len(column) for column in drawn.values()} == {30}
+    assert drawn["own_gap"] == pytest.approx(trace.iterate_gap)
+    for name in ("objective", "gap", "seconds", "svm_solves", "active"):
+        assert drawn[name] == pytest.approx(getattr(trace, name))
 
 
 def test_a_column_is_filled_once_a_logarithmic_axis_has_something_to_show() -> None:
@@ -192,9 +190,9 @@ def one_hot(*weights: float) -> np.ndarray:
     return np.pad(np.array(weights), (0, KERNELS - len(weights)))
 
 
-def run_of(weights: np.ndarray, status: str = "running", seconds: float = 0.0, names: Sequence[str] = NAMES) -> Trace:
+def run_of(weights: np.ndarray, status: str = "running", names: Sequence[str] = NAMES) -> Trace:
     trace = Trace(kernel_names=names)
-    trace.append(iterate(0, weights), seconds)
+    trace.append(iterate(0, weights), 0.0)
     trace.status = status
     return trace
 
@@ -211,10 +209,7 @@ def test_kernels_are_grey_until_a_run_has_converged_and_then_keep_their_colours(
     assert set(chosen) == {8, 7, 6, 5, 4, 3}
     runs[1].status = "converged"  # another solver, another view or a page that is loaded again change nothing
     assert race_slots([*runs, run_of(one_hot(0.0, 0.8), "converged")]).slots == chosen
-
-
-def test_where_no_run_converges_kernels_get_their_colours_when_all_have_ended() -> None:
-    runs = [run_of(one_hot(0.9), "limit"), run_of(one_hot(0.0, 0.9))]
+    runs = [run_of(one_hot(0.9), "limit"), run_of(one_hot(0.0, 0.9))]  # where none converges, when all have ended
     assert not race_slots(runs).coloured
     runs[1].status = "stopped"
     assert {0, 1} <= set(race_slots(runs).slots)
@@ -232,14 +227,11 @@ def test_a_kernel_has_the_colour_of_its_index_not_of_its_rank_and_keeps_it_in_th
     assert [back.index(k) for k in (9, 10, 11)] == [3, 4, 5]
 
 
-def test_a_race_keeps_the_kernels_of_the_recording_it_follows() -> None:
+def test_a_kernel_in_grey_gives_way_only_to_one_that_is_a_quarter_larger_and_never_to_those_of_another_race() -> None:
     recording, race = run_of(one_hot(0.1, 0.9), "converged"), run_of(one_hot(0.9))
     known = race_slots([recording])
-    assert race_slots([race], known) is known
+    assert race_slots([race], known) is known  # of the recording it follows
     assert race_slots([run_of(np.ones(3), names=["a", "b", "c"])], known) is not known
-
-
-def test_a_kernel_in_grey_gives_way_only_to_one_that_is_a_quarter_larger() -> None:
     runs = [run_of(one_hot(0.3, 0.2, 0.15, 0.12, 0.11, 0.10))]
     assert set(race_slots(runs).slots) == set(range(6))
     runs.append(run_of(one_hot(0.3, 0.2, 0.15, 0.12, 0.11, 0.0, 0.11)))
@@ -261,8 +253,7 @@ def test_few_kernels_have_a_slot_each() -> None:
     slots = KernelSlots(["one", "two"])
     assert slots.slots == [0, 1]
     assert slots.coloured
-    trace = Trace()
-    trace.append(iterate(0, np.array([0.6, 0.4])), 0.0)
+    trace = run_of(np.array([0.6, 0.4]))
     feed = RunFeed(trace, slots, empty_source("level"), log_x=False, offset=0)
     feed.push("running")
     assert [feed.source.data[f"w{slot}"][0] for slot in (0, 1)] == [0.6, 0.4]
@@ -271,9 +262,8 @@ def test_few_kernels_have_a_slot_each() -> None:
 
 @pytest.mark.parametrize("steps", [3, 3 * MOST_POINTS])
 def test_the_weights_axis_reaches_to_the_largest_weight_there_ever_was(steps: int) -> None:
-    trace, slots = Trace(), KernelSlots(NAMES)
-    feed = RunFeed(trace, slots, empty_source("level"), log_x=False, offset=0)
-    trace.append(iterate(0, one_hot(0.1)), 0.0)
+    trace = run_of(one_hot(0.1))
+    feed = feed_of(trace)
     trace.append(iterate(1, one_hot(*[0.0] * 7, 0.9)), 0.0)  # of a kernel that is not drawn
     feed.push("running")
     for t in range(steps):

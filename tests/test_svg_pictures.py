@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import cache
 from itertools import combinations, pairwise
 from types import SimpleNamespace
-from typing import Any
 from xml.etree import ElementTree
 
 import holoviews as hv
@@ -72,24 +71,21 @@ def one(along: Sequence[float], up: Sequence[float], x: Axis = LINEAR, y: Axis =
     return drawing([([chart], 200)], {"one": {"x": along, "y": up}}, "one", LIGHT)
 
 
-def test_a_line_goes_through_its_points_in_proportion() -> None:
+def test_a_line_goes_through_its_points_in_proportion_without_those_on_a_straight_piece_of_it() -> None:
     [points] = lines(one([0, 1, 4], [0, 3, 4], y=Axis(start=0.0)), "#123456")
     (x0, y0), (x1, y1), (x2, y2) = points
     assert (x1 - x0) / (x2 - x0) == pytest.approx(1 / 4, abs=1e-3)
     assert (y1 - y0) / (y2 - y0) == pytest.approx(3 / 4, abs=1e-2)  # a tenth of a pixel of a hundred
     assert y2 < y0  # upwards
+    [points] = lines(one(list(range(300)), [0.0] * 299 + [1.0]), "#123456")
+    assert len(points) == 3
+    assert points[-1][1] < points[0][1]
 
 
 def test_what_cannot_be_drawn_is_a_hole() -> None:
     curve = [0, 1, 2, 3, 4, 5, 6], [1, 2, math.nan, 3, 0.0, 1, 5]
     assert [len(piece) for piece in lines(one(*curve, y=LOG), "#123456")] == [2, 1, 2]
     assert [len(piece) for piece in lines(one(*curve), "#123456")] == [2, 4]
-
-
-def test_points_on_a_straight_line_are_left_out_but_not_its_ends() -> None:
-    [points] = lines(one(list(range(300)), [0.0] * 299 + [1.0]), "#123456")
-    assert len(points) == 3
-    assert points[-1][1] < points[0][1]
 
 
 @pytest.mark.parametrize("values", [[], [math.nan], [0.0], [-3.0, -1.0], [1e-300, 1e300], [5.0, 5.0]])
@@ -101,16 +97,13 @@ def test_any_numbers_make_a_picture(values: list[float], y: Axis, numbers: Numbe
     assert len(words(drawn)) > 2
 
 
-def test_a_race_is_drawn_with_the_words_and_colours_of_the_dashboard() -> None:
+def test_a_race_is_drawn_with_the_words_and_colours_of_the_dashboard_before_it_has_begun_too() -> None:
     drawn = race_still(raced(), 1e-2)
-    assert {"Objective", "Duality gap", "stop at 1 %", "iteration", "SILP", "Level"} <= set(words(drawn))
+    told = {"Objective", "Duality gap", "SILP", "Level"}
+    assert told | {"stop at 1 %", "iteration"} <= set(words(drawn))
     assert lines(drawn, "#0072b2")  # Level
     assert "SVM solves" in words(race_still(raced(), x="svm_solves"))
-
-
-def test_a_race_that_has_not_begun_is_drawn_too() -> None:
-    drawn = race_still(Race(problem("noisy blobs, C = 10"), ["silp", "level"]), 1e-2)
-    assert {"Objective", "Duality gap", "SILP", "Level"} <= set(words(drawn))
+    assert told <= set(words(race_still(Race(problem("noisy blobs, C = 10"), ["silp", "level"]), 1e-2)))
 
 
 def test_a_trace_is_drawn_alone_and_where_there_is_no_gap_by_its_projected_gradient() -> None:
@@ -241,21 +234,18 @@ def drawn(*marks: Mark, **curves: list[float]) -> Picture:
     return Picture([[Chart("curves", marks=marks)]], tables)
 
 
-def test_a_name_is_nearest_to_its_own_curve() -> None:
+def test_a_name_is_nearest_to_its_own_curve_which_has_none_before_it_has_points() -> None:
     lines = [LineMark(key, colour="#000000") for key in ("low", "high")]
-    picture = drawn(*lines, low=[0.0, 0.0, 0.0], high=[1.0, 1.0, 1.0])
-    named = with_names(picture, "curves", [Named(key, "y", key, "#000000") for key in ("low", "high")], LIGHT)
+    names = [Named(key, "y", key, "#000000") for key in ("low", "high")]
+    named = with_names(drawn(*lines, low=[0.0, 0.0, 0.0], high=[1.0, 1.0, 1.0]), "curves", names, LIGHT)
     table = named.tables["names-curves"]
     assert table["name"] == ["low", "high"]
     assert table["y"] == [0.0, 1.0]
     low, high = table["up"]
     assert 0.0 < low < 40.0
     assert -40.0 < high < 0.0
-
-
-def test_a_curve_without_points_has_no_name_yet() -> None:
-    picture = Picture([[Chart("curves", marks=[LineMark("none", colour="#000000")])]], {"none": {"x": [], "y": []}})
-    named = with_names(picture, "curves", [Named("none", "y", "none", "#000000")], LIGHT)
+    empty = Picture([[Chart("curves", marks=lines[:1])]], {"low": {"x": [], "y": []}})
+    named = with_names(empty, "curves", names[:1], LIGHT)
     assert not any(named.tables["names-curves"].values())
     assert named.charts[0].marks[-1] == name_mark("curves")
 
@@ -333,6 +323,7 @@ LEFT = {
     "colours on a log scale": lambda: mv.plot.gram(BANK, 0).opts(hv.opts.Image(logz=True, clim=(0.01, 1.0))),
     "words on an axis": lambda: hv.Curve([("a", 1.0), ("b", 2.0)]),
     "a colour bar below": lambda: mv.plot.gram(BANK, 0).opts(hv.opts.Image(colorbar_position="bottom")),
+    "a shape": lambda: dressed(hv.Polygons([{"x": [0, 1, 1], "y": [0, 0, 1]}]) * hv.VLine(0.5), LIGHT),
 }
 
 
@@ -360,15 +351,10 @@ def test_the_image_of_a_gram_matrix_has_its_numbers_the_first_sample_at_the_top_
     assert list(image.convert("RGB").getpixel((0, 0)) or ()) == list(bytes.fromhex(palette[shades[0, 0]][1:]))
 
 
-def test_a_picture_has_the_colours_of_its_page_and_what_is_not_drawn_is_left_to_holoviews() -> None:
+def test_a_picture_has_the_colours_of_its_page_and_text_laid_over_it_and_somebody_elses_is_left_to_holoviews() -> None:
     assert f'fill="{DARK.card}"' in (still(mv.plot.gram(BANK, 0, dark=True)) or "")
-    odd: Any = hv.Polygons([{"x": [0, 1, 1], "y": [0, 0, 1]}]) * hv.VLine(0.5)
-    assert still(dressed(odd, LIGHT)) is None
-    assert still(hv.Curve([1, 2]), dressed_alone=True) is None  # somebody else's
-
-
-def test_text_laid_over_a_picture_is_drawn() -> None:
     assert ">here</text>" in (still(PICTURES["gap"]() * hv.Text(2, 0.1, "here", fontsize=9)) or "")  # type: ignore[no-untyped-call]
+    assert still(hv.Curve([1, 2]), dressed_alone=True) is None
 
 
 def test_a_long_legend_goes_on_in_the_next_line() -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import io
 from collections.abc import Iterator, Mapping
-from functools import cache
 from pathlib import Path
 
 import pandas as pd
@@ -50,22 +49,22 @@ def solved(tab: SweepTab) -> None:
     until(tab, lambda: not tab.comparing.working and "8 runs" in words(tab))
 
 
-# words and fields
-
-
 def test_at_first_the_recipe_of_the_controls_is_swept_over_some_splits(tab: SweepTab) -> None:
     assert tab.form.sweep == Sweep.from_words("data=sonar; split=0...4; solvers=level; C=10")
-    assert {key: field.value for key, field in tab.form.fields.items()} == {
-        "data": "sonar",
-        "split": "0...4",
-        "solvers": "level",
-        "C": "10",
-    }
+    told = {"data": "sonar", "split": "0...4", "solvers": "level", "C": "10"}
+    assert {key: field.value for key, field in tab.form.fields.items()} == told
 
 
-def test_a_field_changes_the_words_and_words_change_the_fields() -> None:
+def test_a_field_changes_the_words_and_words_change_the_fields_and_what_cannot_be_read_can_be_mended() -> None:
     form = SweepForm()
     form.load(Recipe())
+    form.fields["C"].value = "1,x"
+    assert form.sweep is None
+    assert "“x”" in form.words.helper_text
+    assert not form.command.visible
+    form.fields["C"].value = "1,2"
+    assert form.sweep == Sweep(Recipe(), {"split": "0...4", "C": "1,2"})
+    assert form.words.helper_text == ""
     form.fields["C"].value = "1,10,100"
     form.fields["solvers"].value = "silp, level:lam={0.3,0.5}"
     form.fields["split"].value = "3"
@@ -76,21 +75,6 @@ def test_a_field_changes_the_words_and_words_change_the_fields() -> None:
     assert [field.value for field in form.fields.values()] == ["sonar,heart", "0...19", "spg, newton", "100"]
     assert Sweep.from_words(form.words.value) == form.sweep
     assert form.command.object == f'mklviz sweep "{form.words.value}"'
-
-
-def test_what_cannot_be_read_stays_in_the_line_with_a_sentence_and_can_be_mended() -> None:
-    form = SweepForm()
-    form.load(Recipe())
-    form.fields["C"].value = "1,x"
-    assert form.sweep is None
-    assert "“x”" in form.words.helper_text
-    assert not form.command.visible
-    form.fields["C"].value = "1,2"
-    assert form.sweep == Sweep(Recipe(), {"split": "0...4", "C": "1,2"})
-    assert form.words.helper_text == ""
-
-
-# before it begins
 
 
 def test_before_the_start_it_is_said_how_many_runs_there_are(tab: SweepTab) -> None:
@@ -192,12 +176,12 @@ def test_what_finished_before_is_shown_at_once_in_the_colours_of_the_page(tab: S
 
 
 class Held:
-    """A sweep of another page."""
+    """A sweep of another page, which goes on."""
 
     status = "running"
 
     def start(self) -> None:
-        """Begin."""
+        pass
 
 
 @pytest.mark.full
@@ -237,14 +221,6 @@ def test_a_server_solves_one_sweep_at_a_time(tab: SweepTab) -> None:
     tab.start.clicks += 1
     until(tab, lambda: "Another sweep is going on" in tab.trouble.object)
     assert tab.start.visible
-
-
-# sentences
-
-
-@cache
-def sweep() -> Sweep:
-    return Sweep.from_words("data=heart; split=0...3; solvers=level; kernels=gauss:1@all")
 
 
 def test_a_plan_estimates_by_runs_on_the_same_kernels_and_skips_what_is_known() -> None:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from _problems import problem, ran
-from _ticks import Prepared
+from _ticks import Prepared, first_steps, following, shown
 from _waits import wait_for
 from bokeh.document import Document
 
@@ -20,7 +20,6 @@ from mklviz.engine import MaxIter, Race
 from mklviz.kernels import paper_bank
 from mklviz.problem import Problem
 from mklviz.recipe import Recipe
-from mklviz.record import Trace
 from mklviz.views.explorer.shell import OPENING, Shell
 from mklviz.views.look.palette import DARK, LIGHT
 from mklviz.views.race.cursor_bar import FRAMES
@@ -34,16 +33,9 @@ def raced(*solvers: str, steps: int = 8) -> Race:
     return ran(Race(problem("blobs, C = 1"), solvers or ("level", "spg"), rules=(MaxIter(steps),)))
 
 
-def shown(race: Race) -> Session:
-    session = Session()
-    session.show(Recipe(), Prepared(), race)  # type: ignore[arg-type]
-    return session
-
-
 def at_the_timeline(race: Race) -> tuple[Session, Timeline]:
-    session, tab = shown(race), Timeline()
-    tab.follow(session)
-    return session, tab
+    session = shown(race)
+    return session, following(session, Timeline())
 
 
 class Plain(Tab):
@@ -98,23 +90,23 @@ def test_a_tab_is_built_when_it_is_opened_and_has_something_to_show() -> None:
     plain = shell.tabs[Plain]
     session.cursor = 1
     session.set_dark(True)
-    assert plain.told[0][0] is race  # type: ignore[attr-defined]
-    assert plain.told[-1] == (race, 1, DARK)  # type: ignore[attr-defined]
+    assert plain.told[0][0] is race
+    assert plain.told[-1] == (race, 1, DARK)
     shell.strip.active = 0
-    told = len(plain.told)  # type: ignore[attr-defined]
+    told = len(plain.told)
     session.set_dark(False)
     session.cursor = 2
-    assert len(plain.told) == told  # type: ignore[attr-defined]  # nobody sees it
+    assert len(plain.told) == told  # nobody sees it
     shell.strip.active = 1
-    assert plain.told[told:] == [(race, 2, LIGHT)]  # type: ignore[attr-defined]
+    assert plain.told[told:] == [(race, 2, LIGHT)]
     shell.strip.active = 0
     session.set_dark(True)
     session.cursor = 0
     session.param.trigger("pinned")
-    assert plain.told[-1] == (race, 0, DARK)  # type: ignore[attr-defined]
-    told = len(plain.told)  # type: ignore[attr-defined]
+    assert plain.told[-1] == (race, 0, DARK)
+    told = len(plain.told)
     shell.strip.active = 1
-    assert len(plain.told) == told  # type: ignore[attr-defined]
+    assert len(plain.told) == told
     assert Plain.made == 1
     session.clear()
     assert "no race" in shell.boxes[Plain][0].object
@@ -137,7 +129,6 @@ class Always(Plain):
 
     @classmethod
     def supports(cls, session: Session) -> str:
-        """Nothing is needed."""
         return ""
 
 
@@ -150,22 +141,11 @@ def test_the_first_view_of_the_race_is_found_whatever_tab_stands_before_it() -> 
         Shell(Session(), classes=[Always]).race_view()
 
 
-def test_a_new_race_begins_at_its_end() -> None:
-    session = shown(raced("level", steps=3))
-    session.cursor = 1
-    session.show(Recipe(), Prepared(), raced("level", steps=2))  # type: ignore[arg-type]
-    assert session.cursor is None
-    assert session.last_step == 2
-    session.clear()
-    assert (session.last_step, session.traces) == (-1, {})
-
-
 def test_figures_and_table_of_the_race_stand_at_the_cursor() -> None:
     race = raced()
-    session, tab = shown(race), RaceTab()
-    tab.follow(session)
+    session = shown(race)
+    tab = following(session, RaceTab())
     session.cursor = 2
-    tab.follow(session)
     marks = tab.view.charts.marks
     assert list(marks.source.data["iteration"]) == [2.0, 2.0]
     seconds = [trace.seconds_at(2) for trace in race.traces.values()]
@@ -180,26 +160,26 @@ def test_figures_and_table_of_the_race_stand_at_the_cursor() -> None:
     tab.view.x_axis = "seconds"
     assert {renderer.glyph.x for renderer in marks.renderers} == {"seconds"}
     session.cursor = None
-    tab.follow(session)
     assert np.isnan(marks.source.data["iteration"]).all()
     assert "As of step" not in tab.view.page.table.object
+    session.cursor = 1
+    session.show(Recipe(), Prepared(), raced("level", steps=2))  # type: ignore[arg-type]
+    assert (session.cursor, session.last_step) == (None, 2)  # a new race begins at its end
+    session.clear()
+    assert (session.last_step, session.traces) == (-1, {})
 
 
 def test_the_table_at_an_earlier_step_has_what_was_moved_and_scored_until_there() -> None:
     race = raced()
-    session, tab = shown(race), RaceTab()
+    session = shown(race)
     session.score = lambda iterate: iterate.objective / 1e6
-    tab.follow(session)
+    tab = following(session, RaceTab())
     session.cursor = 3
-    tab.follow(session)
-
     wait_for(lambda: "–" not in tab.view.page.table.object, "scores", lambda: tab.view.tick(time.monotonic()))
     table = tab.view.page.table.object
     for key, trace in race.traces.items():
         row = re.findall(f'data-run="{key}".*?</tr>', table)[0]
-        until = Trace(trace.solver)
-        for step in range(4):
-            until.append(trace[step], trace.seconds_at(step))
+        until = first_steps(trace, 4)
         assert trace.motion_at(3) == until.motion
         assert f">{until.motion.moved:.2f}×<" in row
         assert f">{100 * until.motion.share_in_vain:.0f} %<" in row
@@ -210,7 +190,6 @@ def test_the_table_at_an_earlier_step_has_what_was_moved_and_scored_until_there(
 def test_the_timeline_goes_back_and_on_and_to_the_end_and_says_what_each_solver_did() -> None:
     race = raced()
     session, tab = at_the_timeline(race)
-    session.param.watch(lambda _: tab.follow(session), "cursor")
     last = session.last_step
     assert (tab.bar.slider.value, tab.bar.slider.end) == (last, last)
     tab.bar.back()
@@ -228,7 +207,6 @@ def test_the_timeline_goes_back_and_on_and_to_the_end_and_says_what_each_solver_
 
 def test_the_timeline_plays_from_the_beginning_to_the_end_and_rests() -> None:
     session, tab = at_the_timeline(raced("level", steps=4))
-    session.param.watch(lambda _: tab.follow(session), "cursor")
 
     async def play() -> list[int]:
         stood = []
@@ -241,8 +219,7 @@ def test_the_timeline_plays_from_the_beginning_to_the_end_and_rests() -> None:
         return stood
 
     tab.bar.play()
-    assert session.cursor == 0
-    assert tab.bar.play_button.label == "Hold"
+    assert (session.cursor, tab.bar.play_button.label) == (0, "Hold")
     assert asyncio.run(play()) == list(range(1, session.last_step + 1))
     assert tab.bar.play_button.label == "Play"
 
@@ -286,7 +263,6 @@ def test_a_kernel_has_one_colour_in_all_tabs_whichever_was_seen_while_the_race_r
 
 def test_the_keys_go_through_the_steps_and_a_speed_is_so_many_steps_a_second() -> None:
     session, tab = at_the_timeline(raced("level", steps=30))
-    session.param.watch(lambda _: tab.follow(session), "cursor")
     heartbeat, last = tab.view.heartbeat, session.last_step
     stood = []
     for key in ("Home", "ArrowRight", "ArrowRight", "ArrowLeft", "End"):

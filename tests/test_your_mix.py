@@ -6,8 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from _problems import ran
+from _ticks import Prepared, following, shown
 from _waits import soon, wait_for
-from test_geometry_tab import Prepared, few
+from test_geometry import few
 
 from mklviz.analysis.landscape import MOST_BARS, YOURS, above, mixed_kernels, standing
 from mklviz.engine import MaxIter, Race, solve
@@ -26,10 +27,8 @@ class Scored(Prepared):
 
 
 def opened(posed: Problem, *solvers: str, steps: int = 8) -> tuple[Session, YourMix]:
-    race = ran(Race(posed, solvers or ("silp", "level"), rules=(MaxIter(steps),)))
-    session, tab = Session(), YourMix()
-    session.show(Recipe(), Scored(), race)  # type: ignore[arg-type]
-    return session, tab
+    session = shown(ran(Race(posed, solvers or ("silp", "level"), rules=(MaxIter(steps),))), prepared=Scored())
+    return session, following(session, YourMix())
 
 
 def mixed(tab: YourMix, weights: list[float]) -> None:
@@ -46,7 +45,7 @@ def mixed(tab: YourMix, weights: list[float]) -> None:
 def test_a_mix_is_worth_what_the_problem_solved_at_its_weights_is() -> None:
     posed = few(3)
     session, tab = opened(posed)
-    tab.follow(session)
+    assert ("Press Run first" in YourMix.supports(Session()), YourMix.supports(session)) == (True, "")
     mixed(tab, [0.5, 0.3, 0.2])
     assert tab.mix.iterate.weights == pytest.approx([0.5, 0.3, 0.2])
     assert posed.objective(tab.mix.iterate.weights, tab.mix.iterate.dual) == pytest.approx(tab.mix.iterate.objective)
@@ -59,12 +58,11 @@ def test_a_mix_is_worth_what_the_problem_solved_at_its_weights_is() -> None:
     mixed(tab, [0.1, 0.1, 0.8])
     lines = tab.figure.tables["lines"]
     assert lines["ys"][lines["label"].index(YOURS)] != [share, share]
-    tab.close()
 
 
 def test_who_mixes_what_a_solver_found_is_told_when_it_got_lower() -> None:
     posed = few(3)
-    session, tab = opened(posed, "level", steps=30)
+    session, _tab = opened(posed, "level", steps=30)
     best = solve(posed, "spg", gap=1e-6).best
     lowest = above(best.objective, session.traces)
     assert "You beat Level" in standing(0.0, session.traces)
@@ -74,50 +72,42 @@ def test_who_mixes_what_a_solver_found_is_told_when_it_got_lower() -> None:
     assert share > lowest
     first = int(np.flatnonzero(session.traces["level"].objective < middle)[0])
     assert f"gets lower at step {first}." in standing(share, session.traces)
-    tab.close()
 
 
 def test_of_many_kernels_the_heaviest_are_mixed_and_others_have_no_weight() -> None:
     posed = few(20)
     session, tab = opened(posed)
-    tab.follow(session)
     kernels = mixed_kernels(session.traces)
     assert len(kernels) == len(tab.bars.names) == MOST_BARS
     assert "12 heaviest of 20 kernels" in tab.about.object
     mixed(tab, [1.0] + [0.0] * (MOST_BARS - 1))
     assert np.flatnonzero(tab.mix.iterate.weights).tolist() == [kernels[0]]
-    tab.close()
 
 
 def test_weights_that_are_not_allowed_become_the_nearest_that_are() -> None:
     posed = few(3)
     balls = Problem(posed.bank, posed.y, posed.loss, LpBall(2.0))
-    session, tab = opened(balls, "spg")
-    tab.follow(session)
+    _, tab = opened(balls, "spg")
     assert not tab.bars.shared
     mixed(tab, [tab.bars.most] * 3)
     assert float((tab.mix.iterate.weights**2).sum()) <= 1.0 + 1e-9
     assert tab.bars.weights == pytest.approx(list(tab.mix.iterate.weights))
-    tab.close()
 
 
 @pytest.mark.parametrize("message", [None, {}, {"weights": [1.0]}, {"weights": [-1, 1, 1]}, {"weights": ["a", 1, 1]}])
 def test_what_no_browser_tells_mixes_nothing(message: object) -> None:
-    session, tab = opened(few(3))
-    tab.follow(session)
+    _, tab = opened(few(3))
     before = tab.mix
     tab.bars.receive(message)
     assert tab.mix is before
-    tab.close()
 
 
 def test_in_the_plane_the_boundary_of_the_mix_is_drawn_over_that_of_the_best_solver() -> None:
     recipe = Recipe.from_words("data=two_moons; kernels=gauss:1,2@all poly:1@each; C=10; solvers=silp,level")
     prepared = recipe.prepare()
     race = ran(Race(prepared.problem, ("silp", "level"), rules=(MaxIter(8),)))
-    session, tab = Session(), YourMix()
-    session.show(recipe, prepared, race)
-    tab.follow(session)
+    session = shown(race, recipe, prepared)
+    tab = following(session, YourMix())
     figure = tab.boundaries.figure
     assert len(figure.tables["samples"]["x"]) == prepared.problem.n
     drawn = []
@@ -132,14 +122,6 @@ def test_in_the_plane_the_boundary_of_the_mix_is_drawn_over_that_of_the_best_sol
     best = min(race.traces.values(), key=lambda trace: trace.best.objective)
     assert best.label in tab.boundaries.root.objects[0].object
     session.theme = DARK
-    tab.follow(session)
     tab.tick(1.0)
     assert tab.boundaries.figure is not figure
     assert tab.boundaries.figure.tables["mine"]["xs"] == drawn[1]["xs"]
-    tab.close()
-
-
-def test_there_is_nothing_to_mix_before_a_race() -> None:
-    assert "Press Run first" in YourMix.supports(Session())
-    session, _ = opened(few(3))
-    assert YourMix.supports(session) == ""
