@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -132,36 +131,32 @@ def test_a_damaged_cache_is_set_aside_with_one_line(
     assert sum(mended.stats.cache_hits.values()) == 1
 
 
-def no_folder(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_folder_to_write_to_functions_are_compiled_at_every_start(
+    source: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     blocked = source.parent / "cache"
     blocked.write_text("in the way of a folder", encoding="utf-8")
     monkeypatch.setenv("XDG_CACHE_HOME", str(blocked / "cache"))
     (source.parent / "__pycache__").write_text("in the way of another", encoding="utf-8")
-
-
-def full_disk(_source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: Any) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(IndexDataCacheFile, "save", full)
-
-
-@pytest.mark.parametrize(
-    ("spoil", "said"), [(no_folder, "no folder for compiled functions"), (full_disk, "cannot be kept")]
-)
-def test_without_room_for_a_cache_functions_are_compiled_at_every_start_and_it_is_said_once(
-    spoil: Callable[[Path, pytest.MonkeyPatch], None],
-    said: str,
-    source: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    spoil(source, monkeypatch)
     with caplog.at_level(logging.WARNING):
         for _ in range(2):
             assert loaded(source)(3.0) == 6.0
     assert len(caplog.records) == 1
-    assert said in caplog.text
+    assert "no folder for compiled functions" in caplog.text
+
+
+def test_a_full_disk_is_said_once(
+    source: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(IndexDataCacheFile, "save", full)
+    with caplog.at_level(logging.WARNING):
+        for _ in range(2):
+            assert loaded(source)(3.0) == 6.0
+    assert len(caplog.records) == 1
+    assert "cannot be kept" in caplog.text
 
 
 # -- what a newcomer waits for
