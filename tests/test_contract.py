@@ -154,7 +154,7 @@ def test_option_values_out_of_bounds_and_unknown_options_are_refused(name: str) 
 
 
 def test_unknown_solvers_are_refused_with_a_hint() -> None:
-    with pytest.raises(UnknownName, match=r"no solver called 'levle'\. Did you mean level\?"):
+    with pytest.raises(UnknownName, match=r"no solver called 'levle'; did you mean level\?"):
         make_solver("levle")
     with pytest.raises(MklvizError, match="ready solver"):
         make_solver(make_solver("level"), seed=1)
