@@ -27,6 +27,7 @@ from mklviz.context import checkpoint, spending
 from mklviz.solvers._level_steps import EMPTY, newton
 from mklviz.typing import Array
 
+_MOST_STEPS = 100  # of Newton; a handful is usual
 _CHUNK = 50_000_000  # entries read between two checkpoints, of the cuts and of what is as long
 
 
@@ -45,19 +46,13 @@ class LevelProjection:
 
 @spending("subproblem")
 def project_to_level_set(
-    d0: Array,
-    cuts: Array,
-    level: float,
-    multipliers: Array | None = None,
-    max_steps: int = 100,
-    extremes: Array | None = None,
+    d0: Array, cuts: Array, level: float, multipliers: Array | None = None, extremes: Array | None = None
 ) -> LevelProjection:
     """Project `d0` onto the weights of the simplex where no cut exceeds `level`.
 
     `d0` (m,): the point to project; `cuts` (J, m): rows c_j of the model ``max_j c_j'd``; `multipliers` (J,): where to
-    start, for example the multipliers of a similar projection; `max_steps`: Newton steps allowed; a handful is usual;
-    `extremes` (J, 2): least and largest entry of each cut, where the caller has them: finding them reads every cut
-    twice.
+    start, for example the multipliers of a similar projection; `extremes` (J, 2): least and largest entry of each cut,
+    where the caller has them: finding them reads every cut twice.
     """
     level += 4.0 * np.finfo(float).eps * abs(level)  # a cut equal to the level but for rounding holds
     if extremes is None:
@@ -70,10 +65,10 @@ def project_to_level_set(
     steps, asked = 0, max(_CHUNK // (4 * rows.size + 1), 1)
     while True:
         checkpoint()
-        asked = min(asked, max_steps - steps)
+        asked = min(asked, _MOST_STEPS - steps)
         outcome, taken, violation, lowest = newton(start, rows, level, 1.0 / scales, mu, d, asked)
         steps += taken
-        if taken < asked or outcome == EMPTY or steps >= max_steps:
+        if taken < asked or outcome == EMPTY or steps >= _MOST_STEPS:
             break
     mu /= scales
     total = float(mu.sum())

@@ -152,7 +152,7 @@ def test_options_go_to_the_solver_they_name():
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        (["--solvers", "levle", "--json"], "Did you mean level?"),
+        (["--solvers", "levle", "--json"], "did you mean level?"),
         (["--solvers", ""], "No solver is chosen"),
         (["--solvers", "spg", "--solver-option", "level.lam=0.5"], "not among --solvers"),
         (["--solvers", "spg", "--solver-option", "spg.nope=1"], "no option 'nope'"),
@@ -168,7 +168,7 @@ def test_options_go_to_the_solver_they_name():
         (["--gap", "0", "--solvers", "spg"], "must be a positive number"),
         (["--csv", "no/such/folder/steps.csv"], "There is no folder"),
         (["--save", "."], ". is a folder: name the file to write"),
-        (["--solver", "levle"], "Did you mean level?"),
+        (["--solver", "levle"], "did you mean level?"),
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_code_2(words, part, capsys):

@@ -152,7 +152,7 @@ def test_option_values_out_of_bounds_and_unknown_options_are_refused(name: str) 
 
 
 def test_unknown_solvers_are_refused_with_a_hint() -> None:
-    with pytest.raises(UnknownName, match=r"no solver called 'levle'\. Did you mean level\?") as refused:
+    with pytest.raises(UnknownName, match=r"no solver called 'levle'; did you mean level\?") as refused:
         make_solver("levle")
     assert isinstance(refused.value, KeyError)
     assert isinstance(refused.value, ValueError)

@@ -365,7 +365,7 @@ def test_many_samples_are_approximated_and_it_says_so(capsys: pytest.CaptureFixt
         ({"solver": 3}, "by its name"),
         ({"loss": "hinges"}, "no loss .*did you mean hinge"),
         ({"regularizer": "l0"}, "no regularizer"),
-        ({"solver": "levels"}, "no solver called .*Did you mean level"),
+        ({"solver": "levels"}, "no solver called .*did you mean level"),
         ({"solver": "level:lam=x"}, "cannot take lam='x'"),
         ({"normalize": "norm"}, "is not known: use"),
         ({"kernels": "gauss@nobody"}, "no column 'nobody'"),

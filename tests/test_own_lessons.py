@@ -108,7 +108,7 @@ WRONG = {  # what is changed in the file, and the sentence
     "an unknown entry": ("in_short", "in_shrt", "line 3: There is no entry “in_shrt”; did you mean in_short?"),
     "another kind": ('"A & B."', "3", "line 3: “in_short” is to be a text in quotes, but 3 is given."),
     "no data set": ("data=heart", "data=hart", "line 4: data: There is no data set 'hart'; did you mean heart?"),
-    "no solver": ("=silp level", "=sillp", "line 4: solvers: There is no solver called 'sillp'."),
+    "no solver": ("=silp level", "=sillp", "line 4: solvers: There is no solver called 'sillp'; did"),
     "one choice": (', "Level", "Both <i>the same</i>"', "", "line 6: A question has 2 to 4 different answers"),
     "an unknown picture": ("question =", 'picture = "pie"\nquestion =', "line 5: “picture” is one of accuracy, "),
     "an unknown name": ("ratio == 1", "ration", "line 7: “3 if ration else solver_with_least(svm_solves)” has"),

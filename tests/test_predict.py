@@ -31,7 +31,7 @@ from mklviz.engine import solve
 from mklviz.errors import KernelError, MklvizError, ProblemError
 from mklviz.kernels import Gaussian, KernelBank, Laplacian, Linear, Polynomial
 from mklviz.kernels.interface import Cross
-from mklviz.learn._calibrated import coupled
+from mklviz.learn.classifier import coupled
 from mklviz.learn.table import columns_of, estimator_of, load_model, model_bytes, model_of, predicted
 from mklviz.problem import Loss
 from mklviz.recipe import Recipe

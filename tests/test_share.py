@@ -214,7 +214,7 @@ def sidebar() -> Sidebar:
 
 def test_a_bad_part_of_a_link_gives_a_sentence_and_the_rest_is_used(sidebar: Sidebar) -> None:
     said = link.open_words(sidebar, "data=diabetes; solvers=levle; loss=epsilon-insensitive:epsilon=0.5; C=3; gap=soon")
-    assert "Did you mean level?" in said
+    assert "did you mean level?" in said
     assert "The gap to stop at must be a number" in said
     shown = sidebar.recipe
     assert shown.data == DataChoice("diabetes")

@@ -68,7 +68,7 @@ def test_bars_commas_ranges_and_braces_list_values_as_lists_in_python_do() -> No
         ("C=1,,2", "A value of C is missing"),
         ("C=10; path=C", "several values of C"),
         ("C=10,1; gap=.1,.2; path=gap", "several values of C"),
-        ("solvers=levl", "Did you mean level"),
+        ("solvers=levl", "did you mean level"),
         ("solvers=level:lam={0.3", "braces"),
         ("split=0...9999; C=1,2,3; gap=.1,.2,.3,.4,.5", "at most 100,000 runs"),
     ],

@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable
-from contextlib import suppress
-from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -18,14 +16,14 @@ import mklviz as mv
 from mklviz.contract import Solver
 from mklviz.datasets import describe_datasets
 from mklviz.engine import KINDS, solver_classes
-from mklviz.errors import ProblemError
 from mklviz.glossary import GLOSSARY
 from mklviz.numbers import counted
-from mklviz.problem import Loss, Regularizer, loss_families, regularizer_families
+from mklviz.problem import Loss, loss_families, regularizer_families
 from mklviz.reproduce import ClaimAnswer
 from mklviz.reproduce.answering import COLUMNS, contrary_text, measured_text, race_text, row_texts, splits_text
 from mklviz.reproduce.recorded import answers_by_paper, how_many_text, recorded_answers, stated_answers
 from mklviz.scenarios import scenarios
+from mklviz.views.sidebar.problem_panel import follows
 
 WHICH = Path(__file__).with_name("which_solver.json")
 WORDS = {  # of the trade, which these pages alone say
@@ -74,29 +72,10 @@ def _run(name: str, made: type[Solver]) -> str:
     return f"![Objective, gap and kernel weights of {made.label}](../pictures/solver-{name}.svg)\n\n{caption}"
 
 
-@cache
-def _few() -> tuple[mv.KernelBank, np.ndarray]:
-    """A dozen points, to ask about formulations without solving any."""
-    X = np.random.default_rng(0).normal(size=(12, 2))
-    return mv.KernelBank.build(X, [mv.Gaussian(widths=(1.0, 2.0))]), X
-
-
-def _posed(loss: Loss, regularizer: Regularizer) -> mv.Problem:
-    bank, X = _few()
-    labels = np.arange(12) % 3 if loss.multiclass else np.where(np.arange(12) % 2, 1.0, -1.0)
-    return mv.Problem(bank, X[:, 0] if loss.regression else labels, loss, regularizer)
-
-
 def _able(made: type[Solver], loss: Loss) -> list[str]:
     """Return the labels of the regularizers with which a solver can follow a loss."""
     prices = regularizer_families().values()
-    return [price.label for price in prices if _follows(made(), loss, price())]
-
-
-def _follows(solver: Solver, loss: Loss, regularizer: Regularizer) -> bool:
-    with suppress(ProblemError):  # of a loss that has no optimum with this regularizer
-        return not solver.refusal(_posed(loss, regularizer))
-    return False
+    return [price.label for price in prices if follows(made(), loss, price())]
 
 
 def followed(made: type[Solver]) -> str:
@@ -108,8 +87,7 @@ def followed(made: type[Solver]) -> str:
             able, label = _able(made, loss(bias=False)), f"{loss.label} without intercept"
         if able:
             rows.setdefault(", ".join(able), []).append(label)
-    two_classes = np.where(np.arange(12) % 2, 1.0, -1.0)
-    product = mv.Problem(mv.ProductBank.build(_few()[1]), two_classes, mv.Hinge(), mv.L1Penalty())
+    product = mv.Problem(mv.ProductBank.build(np.eye(2)), np.array([-1.0, 1.0]), mv.Hinge(), mv.L1Penalty())
     also = made().refusal(product) or "It can follow products of kernels and kernels with parameters, too."
     return (
         _table(("losses", "regularizers"), [(", ".join(labels), able) for able, labels in rows.items()]) + f"\n\n{also}"

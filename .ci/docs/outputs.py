@@ -19,6 +19,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from bokeh.embed import components
 from holoviews.core import Dimensioned
@@ -52,17 +53,9 @@ def with_outputs(markdown: str, page: Path) -> str:
         return BLOCK.sub(run, markdown)
 
 
-@contextlib.contextmanager
 def _store(folder: str) -> Any:
     """Keep runs in a folder that goes away again, so that a page finds its own alone."""
-    before = os.environ.get("MKLVIZ_STORE")
-    os.environ["MKLVIZ_STORE"] = os.path.join(folder, "store")
-    try:
-        yield
-    finally:
-        os.environ.pop("MKLVIZ_STORE")
-        if before is not None:
-            os.environ["MKLVIZ_STORE"] = before
+    return mock.patch.dict(os.environ, MKLVIZ_STORE=os.path.join(folder, "store"))
 
 
 def _run(code: str, names: dict[str, Any], picture: Path) -> str:

@@ -149,7 +149,10 @@ def solve_grid(grid: LabGrid, store: Store | str | Path | None = None) -> list[d
             if outcome.failed:
                 raise SolverError(outcome.reason)
         traces = {key: kept.trace(outcome.run) for key, outcome in ended.items()}
-    return [_keyed((choice.name, traces[_key(recipe, choice)]) for choice in recipe.solvers) for recipe in grid.recipes]
+    return [
+        _keyed((choice.name, traces[Member(replace(recipe, solvers=(choice,))).key]) for choice in recipe.solvers)
+        for recipe in grid.recipes
+    ]
 
 
 @contextmanager
@@ -162,10 +165,6 @@ def _kept(store: Store) -> Iterator[Store]:
         passing = Store(Path(folder))
         yield passing
         passing.close()
-
-
-def _key(recipe: Recipe, choice: SolverChoice) -> str:
-    return Member(replace(recipe, solvers=(choice,))).key
 
 
 def _keyed(traces: Iterable[tuple[str, Trace]]) -> dict[str, Trace]:

@@ -243,7 +243,12 @@ def run_suites(
             for name, suite in suites.items():
                 rows: list[Row] = []
                 results[name] = suite, rows
-                _print_suite(name, suite, rows, Bench(quick, repeats, partial(_say, name)))
+                print(f"\n{suite.title}  [{name}]\n{suite.about}\n", flush=True)
+                for one in suite.measure(Bench(quick, repeats, partial(_say, name))):
+                    _say()
+                    print("\n".join(lines(one, rows[-1] if rows else None)), flush=True)
+                    rows.append(one)
+                _say()
         complete = True
     except KeyboardInterrupt:
         print("\nStopped; what was measured until here is kept.", flush=True)
@@ -253,15 +258,6 @@ def run_suites(
         if json is not None:
             write_json(json, results, complete)
     return complete
-
-
-def _print_suite(name: str, suite: Suite, rows: list[Row], bench: Bench) -> None:
-    print(f"\n{suite.title}  [{name}]\n{suite.about}\n", flush=True)
-    for one in suite.measure(bench):
-        _say()
-        print("\n".join(lines(one, rows[-1] if rows else None)), flush=True)
-        rows.append(one)
-    _say()
 
 
 def _say(*words: str) -> None:

@@ -15,7 +15,7 @@ from mklviz.cli.documents import path_document, print_document
 from mklviz.cli.live import aligned, score_text, warm_up
 from mklviz.contract import Array
 from mklviz.engine import Path, path, path_values
-from mklviz.engine.grid import Formulation, changed, check_range
+from mklviz.engine.grid import changed, check_range
 from mklviz.errors import MklvizError, SolverError
 from mklviz.kernels.storage.cluster import on_workers
 from mklviz.numbers import counted
@@ -109,7 +109,12 @@ def _posed(arguments: argparse.Namespace, client: Any) -> tuple[Recipe, Prepared
         if len(recipe.solvers) > 1:
             raise MklvizError("A path has one solver: give one name with --solver.")
         recipe.solvers[0].make(recipe.split.seed)  # a mistake is reported before the kernels are built
-    _check_vary(recipe.problem, name, values)
+    # a parameter that cannot vary is refused before kernels are built and code is compiled
+    if values is None:
+        check_range(recipe.problem, name)
+    else:
+        for value in values:
+            changed(recipe.problem, name, value)
     if client is not None and recipe.kernels.approximation is None:
         raise MklvizError("--dask spreads approximate kernels over the workers: add --nystrom, as --nystrom 200.")
     with on_workers(client):
@@ -118,14 +123,6 @@ def _posed(arguments: argparse.Namespace, client: Any) -> tuple[Recipe, Prepared
     if arguments.solvers is None:
         recipe = recipe.recommended(prepared)
     return recipe, prepared, name, values
-
-
-def _check_vary(problem: Formulation, name: str, values: Array | None) -> None:
-    """Refuse a parameter that cannot vary, before kernels are built and code is compiled."""
-    if values is None:
-        check_range(problem, name)
-    for value in () if values is None else values:
-        changed(problem, name, value)
 
 
 def _solver_of(options: Sequence[str]) -> str | None:

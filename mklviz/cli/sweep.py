@@ -29,7 +29,11 @@ from mklviz.sweeps.table import machines_text, summary_rows
 def solve_sweep(arguments: argparse.Namespace) -> int:
     """Solve the sweep that the command line asks for, print and write the results; return the exit code."""
     engine, store = _engine(arguments), store_of(arguments)
-    _check_outputs(arguments)
+    if arguments.parquet is not None:
+        require_parquet()
+    for file, ending in ((arguments.csv, ".csv"), (arguments.parquet, ".parquet")):
+        if file is not None:
+            check_output(file, f"--{ending[1:]}", ending)
     sweep = sweep_of(arguments.words)
     tell_notes(dict(sweep.own).values())
     run = SweepRun(sweep, store, engine, retry=arguments.retry)
@@ -65,14 +69,6 @@ def _engine(arguments: argparse.Namespace) -> Engine:
         return cluster
     processes = Processes(arguments.workers)
     return Shard(arguments.shard, processes) if arguments.shard else processes
-
-
-def _check_outputs(arguments: argparse.Namespace) -> None:
-    if arguments.parquet is not None:
-        require_parquet()
-    for file, ending in ((arguments.csv, ".csv"), (arguments.parquet, ".parquet")):
-        if file is not None:
-            check_output(file, f"--{ending[1:]}", ending)
 
 
 def _described(sweep: Sweep) -> dict[str, Any]:

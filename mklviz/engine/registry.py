@@ -14,7 +14,7 @@ from mklviz.errors import ProblemError, UnknownName
 from mklviz.lazy import words
 from mklviz.plugins import classes_in, left_out, module_called, named
 from mklviz.problem import Problem
-from mklviz.quoting import suggestions
+from mklviz.quoting import hint
 
 
 def solver_classes() -> dict[str, type[Solver]]:
@@ -107,9 +107,7 @@ def _class_called(name: str) -> type[Solver]:
             return made
     classes = solver_classes()
     if name not in classes:
-        near = suggestions(str(name), classes)
-        meant = f" Did you mean {' or '.join(near)}?" if near else ""
-        sentence = f"There is no solver called {name!r:.80}.{meant} Available: {', '.join(classes)}."
+        sentence = f"There is no solver called {name!r:.80}; {hint(str(name), classes)}"
         raise UnknownName(" ".join([sentence, *left_out()]))
     return classes[name]
 

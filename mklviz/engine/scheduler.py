@@ -243,7 +243,7 @@ class Scheduler:
                 now = time.monotonic()
                 silent = [turn for turn in self._turns.values() if now - turn.heard > self.silent_seconds]
                 for turn in silent:
-                    if not turn.alone and not self._is_left(turn):
+                    if not turn.alone and not any(waiting.left and waiting.job is turn.job for waiting in self._queue):
                         turn.alone = True
                         self._busy -= 1
                         self._hire()
@@ -253,9 +253,6 @@ class Scheduler:
                 if not turn.given_up:
                     turn.given_up = True
                     turn.job.give_up(turn.thread)
-
-    def _is_left(self, turn: _ActiveJob) -> bool:
-        return any(waiting.left and waiting.job is turn.job for waiting in self._queue)
 
 
 SCHEDULER = Scheduler(workers=max(1, (os.cpu_count() or 2) - 1))

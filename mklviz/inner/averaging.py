@@ -239,13 +239,10 @@ class RecentDuals:
             return Proof(float(promised.min()) - rounding, signed, d / d.sum(), promised)
         share = self._market.share(promised)
         signed *= share
-        bound = self._loss_value(signed)
+        loss, y = self._problem.loss, self._problem.y
+        bound = loss.dual_value(loss.dual_from_signed(signed, y), y)
         cut = bound - 0.5 * share**2 * self._market.quad(promised)
         return Proof(bound, signed, self._market.weights(d / d.sum()), cut)
-
-    def _loss_value(self, signed: Array) -> float:
-        loss, y = self._problem.loss, self._problem.y
-        return loss.dual_value(loss.dual_from_signed(signed, y), y)
 
 
 class _Market:

@@ -18,7 +18,7 @@ from mklviz.datasets import list_datasets
 from mklviz.errors import UnknownName
 from mklviz.limits import LESSONS
 from mklviz.plugins import leave_out, left_out, modules_with
-from mklviz.quoting import suggestions
+from mklviz.quoting import hint
 from mklviz.record.bundle import OWN
 from mklviz.scenarios._lesson_file import read_lesson, recording_beside, solved
 from mklviz.scenarios._scenario import GROUPS, Answer, Evidence, Outcome, Question, Scenario
@@ -102,8 +102,5 @@ def load_scenario(name: str) -> Scenario:
     if name == DEFAULT and every:
         return next(iter(every.values()))
     if name not in every:
-        near = suggestions(name, every)
-        meant = f" Did you mean {' or '.join(near)}?" if near else ""
-        sentence = f"There is no scenario called {name!r:.80}.{meant} Available: {', '.join(every)}."
-        raise UnknownName(" ".join([sentence, *left_out()]))
+        raise UnknownName(" ".join([f"There is no scenario called {name!r:.80}; {hint(name, every)}", *left_out()]))
     return every[name]

@@ -316,36 +316,31 @@ def growths(outcomes: Outcomes, along: Along = "samples", replicates: int = REPL
             continue
         group = data[solved] if within else np.zeros(int(solved.sum()), dtype=np.intp)
         drawn = Resampling.of(*((unit, data) if within else (data, 0 * data)), replicates=replicates)
-        fit = _Fit(np.log(size[solved]), np.log(outcomes.values[solved, column]), group)
-        lines = fit.lines(np.vstack([np.ones(len(unit)), drawn.counts])[:, solved])
-        slope, at = lines[:, 0], lines[:, 1:]
+        x, y = np.log(size[solved]), np.log(outcomes.values[solved, column])
+        at = np.linspace(x.min(), x.max(), POINTS)
+        lines = _fitted_lines(x, y, group, np.vstack([np.ones(len(unit)), drawn.counts])[:, solved], at)
         (low, *band_low), (high, *band_high) = (ends.tolist() for ends in drawn.interval(lines[1:]))
         points = size[solved], outcomes.values[solved, column]
-        curve = np.exp(fit.at), np.exp(at[0]), np.exp(band_low), np.exp(band_high)
+        curve = np.exp(at), np.exp(lines[0, 1:]), np.exp(band_low), np.exp(band_high)
         missed = int((known & ~solved).sum())
-        curves.append(Growth(solver, float(slope[0]), low, high, *points, *curve, within, missed))
+        curves.append(Growth(solver, float(lines[0, 0]), low, high, *points, *curve, within, missed))
     return curves
 
 
-class _Fit:
-    """A line through points with an intercept for each group, for many weightings of the points at once."""
+def _fitted_lines(x: Array, y: Array, group: Indices, weights: Array, at: Array) -> Array:
+    """Return lines through points with an intercept for each group: for each row of weights the slope and the values.
 
-    def __init__(self, x: Array, y: Array, group: Indices) -> None:
-        _, place = np.unique(group, return_inverse=True)
-        self.x, self.y = x, y
-        self.groups = (place[:, None] == np.arange(place.max() + 1)).astype(np.float64)
-        self.at = np.linspace(x.min(), x.max(), POINTS)
-
-    def lines(self, weights: Array) -> Array:
-        """Return for each row of weights the slope and the line's values, nan where its points have one size."""
-        total = weights @ self.groups
-        with np.errstate(invalid="ignore", divide="ignore"):  # of a group that was not drawn
-            x, y = ((weights * values) @ self.groups / total for values in (self.x, self.y))
-            xx = (weights * self.x**2) @ self.groups - total * x**2
-            xy = (weights * self.x * self.y) @ self.groups - total * x * y
-            spread = np.nansum(xx, axis=1)
-            slope = np.where(spread > 1e-9, np.nansum(xy, axis=1) / spread, np.nan)
-        share = total / total.sum(axis=1, keepdims=True)
-        centre_x, centre_y = (np.nansum(share * values, axis=1) for values in (x, y))
-        line = centre_y[:, None] + slope[:, None] * (self.at - centre_x[:, None])
-        return np.column_stack([slope, line])
+    They are nan where the points have one size.
+    """
+    groups = (group[:, None] == np.unique(group)).astype(np.float64)
+    total = weights @ groups
+    with np.errstate(invalid="ignore", divide="ignore"):  # of a group that was not drawn
+        mean_x, mean_y = ((weights * values) @ groups / total for values in (x, y))
+        xx = (weights * x**2) @ groups - total * mean_x**2
+        xy = (weights * x * y) @ groups - total * mean_x * mean_y
+        spread = np.nansum(xx, axis=1)
+        slope = np.where(spread > 1e-9, np.nansum(xy, axis=1) / spread, np.nan)
+    share = total / total.sum(axis=1, keepdims=True)
+    centre_x, centre_y = (np.nansum(share * values, axis=1) for values in (mean_x, mean_y))
+    line = centre_y[:, None] + slope[:, None] * (at - centre_x[:, None])
+    return np.column_stack([slope, line])

@@ -3,9 +3,8 @@
 import sys
 
 from mklviz.kernels.families._family import FunctionKernel, KernelFamily
-from mklviz.kernels.families.histograms import ChiSquared, Intersection
 from mklviz.kernels.families.inner_products import Cosine, Linear, Polynomial
-from mklviz.kernels.families.radial import Gaussian, Laplacian
+from mklviz.kernels.families.radial import ChiSquared, Gaussian, Intersection, Laplacian
 from mklviz.plugins import named
 
 __all__ = [

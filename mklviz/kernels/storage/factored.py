@@ -71,16 +71,14 @@ def _decomposed(family: KernelFamily, value: float, distinct: Distinct, max_rank
     return None if rank < 0 else rows[:rank].copy()
 
 
-def pivoted_cholesky(
-    diagonal: Array, column: Callable[[int], Array], counts: Array, max_rank: int, precision: float = PRECISION
-) -> Array | None:
+def pivoted_cholesky(diagonal: Array, column: Callable[[int], Array], counts: Array, max_rank: int) -> Array | None:
     """Return Z (rank, u) with ``Z'Z = K``, or None if `max_rank` rows are not enough.
 
     `diagonal` (u,): diagonal of K; `column`: ``column(p)`` returns column p of K, (u,); `counts` (u,): weights of the
-    points in the trace; `max_rank`: rows to stop at; `precision`: residual trace allowed, relative to the trace of K.
+    points in the trace; `max_rank`: rows to stop at.
     """
     residual = diagonal.astype(np.float64)
-    allowed = precision * counts @ residual
+    allowed = PRECISION * counts @ residual
     factor = np.zeros((min(max_rank, len(residual)), len(residual)))
     for rank in range(len(factor)):
         pivot = int(residual.argmax())

@@ -85,17 +85,12 @@ class ClaimCard:
         chart = claim_chart(answer, self._theme)
         figure = ChartFigure(chart, self._theme, height, tools="")
         figure.show(claim_tables(answer))
-        yield cards.html(f"<b>{escape(chart.title)}</b><br>{legend_html(answer)}")
+        signs = "".join(
+            f'<span><b style="color: var(--mk-{"text" if sign == "○" else "accent"})">{sign}</b> {escape(words)}</span>'
+            for sign, words in claim_signs(answer)
+        )
+        yield cards.html(f'<b>{escape(chart.title)}</b><br><span class="legend">{signs}</span>')
         yield PlotPane(figure.plot, sizing_mode="stretch_width", margin=0, height=height)
-
-
-def legend_html(answer: ClaimAnswer) -> str:
-    """Return what the signs of the picture are."""
-    entries = "".join(
-        f'<span><b style="color: var(--mk-{"text" if sign == "○" else "accent"})">{sign}</b> {escape(words)}</span>'
-        for sign, words in claim_signs(answer)
-    )
-    return f'<span class="legend">{entries}</span>'
 
 
 def numbers_html(answer: ClaimAnswer) -> str:

@@ -275,8 +275,9 @@ class Explorer(pn.viewable.Viewer):
     async def tick(self) -> None:
         """Show how far preparation or race are, with the document locked; being async, it cannot overlap itself."""
         now, begun = monotonic(), thread_time()
-        if self.page_recovery.shared_race.left:
-            self._leave()
+        if self.page_recovery.shared_race.left:  # to the page that has taken it over
+            self._ticks.stop()
+            self.session.clear()
             return
         if self.page_recovery.tick(self.state == "empty", now):
             self.resume()
@@ -436,11 +437,6 @@ class Explorer(pn.viewable.Viewer):
         self._say_wrong(wrong or (_KEPT if traces else where))
         if self.launch is not None:
             self.launch.note = _KEPT
-
-    def _leave(self) -> None:
-        """Give the race up to the page that has taken it over."""
-        self._ticks.stop()
-        self.session.clear()
 
     # -- where it is shown
 

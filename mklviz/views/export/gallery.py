@@ -21,7 +21,7 @@ from mklviz.record.summary import Reference
 from mklviz.reproduce.answering import race_text, splits_text
 from mklviz.reproduce.claim import DOES_NOT
 from mklviz.reproduce.recorded import ClaimRace, claim_races
-from mklviz.scenarios import GROUPS, Question, load_scenario, scenarios
+from mklviz.scenarios import GROUPS, load_scenario, scenarios
 from mklviz.views.chart.svg import svg_address
 from mklviz.views.export.lab_page import lab_page, lab_title
 from mklviz.views.export.page import PICTURE_COLOURS, data_title, page, page_colours, race_page
@@ -111,7 +111,11 @@ def _lessons() -> Iterator[GalleryPage]:
         question = scenario.question
         if question is not None and runs:
             problem, heights = _posed(name, runs)
-            lead = _lead(question, scenario.teaches)
+            choices = "".join(f"<li>{escape(choice)}</li>" for choice in question.choices)
+            lead = (
+                f'{_BACK}<div class="lead"><p><b>{escape(question.text)}</b></p><ul>{choices}</ul>'
+                f"<details><summary>What it teaches</summary><p>{escape(scenario.teaches)}</p></details></div>"
+            )
             html = race_page(runs, scenario.title, lead, problem=problem, heights=heights)
             picture = partial(thumbnail, name)
             yield GalleryPage(name, scenario.group, scenario.title, question.text, picture, html)
@@ -123,15 +127,6 @@ def _posed(name: str, runs: Mapping[str, Trace]) -> tuple[Problem | None, Height
         return None, ()
     ground = recorded_evidence(name).get("ground", {})
     return load_scenario(name).recipe.prepare().problem, ground.get("objective", ())
-
-
-def _lead(question: Question, teaches: str) -> str:
-    """Return what a lesson asks, with what is to be learned from it behind a fold."""
-    choices = "".join(f"<li>{escape(choice)}</li>" for choice in question.choices)
-    return (
-        f'{_BACK}<div class="lead"><p><b>{escape(question.text)}</b></p><ul>{choices}</ul>'
-        f"<details><summary>What it teaches</summary><p>{escape(teaches)}</p></details></div>"
-    )
 
 
 def _laboratories(store: Store | str | Path | None) -> Iterator[GalleryPage]:

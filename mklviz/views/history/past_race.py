@@ -350,7 +350,11 @@ class RaceWords:
         if other:
             self._fill(race)
         self._cut_off.visible = race.state == CUT_OFF
-        self._about.object = _facts_html(race)
+        first = race.first
+        began = f"{datetime.fromtimestamp(first.created):%A, %d %B %Y, %H:%M:%S}"
+        made = f", made in the {first.made_by}" if first.made_by in ("dashboard", "notebook") else ""
+        seed = "" if first.seed is None else f"; seed {first.seed}"
+        self._about.object = "\n".join(filter(None, (f"{began}{made}{seed}", race.words, race.lines)))
 
     def _fill(self, race: PastRace) -> None:
         self._filling = True
@@ -370,12 +374,3 @@ class RaceWords:
             self.store.describe(self._race.id, name=name, note=self.note.value.strip(), tags=tags)
         except MklvizError as error:
             self._say_wrong(str(error))
-
-
-def _facts_html(race: PastRace) -> str:
-    """Return when and where a race ran, its recipe, and each of its runs in a line."""
-    first = race.first
-    began = f"{datetime.fromtimestamp(first.created):%A, %d %B %Y, %H:%M:%S}"
-    made = f", made in the {first.made_by}" if first.made_by in ("dashboard", "notebook") else ""
-    seed = "" if first.seed is None else f"; seed {first.seed}"
-    return "\n".join(filter(None, (f"{began}{made}{seed}", race.words, race.lines)))

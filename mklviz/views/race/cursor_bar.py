@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any
 
@@ -179,8 +179,8 @@ class BranchCard(cards.Rooted):
         self.button = Button(self.go_on, label="Continue from here", variant="contained", description=_ABOUT)
         self.options = Expander(title="Options of this solver")
         self._trouble = note()
-        self.solver.param.watch(lambda _event: self._turn_to_solver(), "value")
-        self.run.param.watch(lambda _event: self._turn_to_run(), "value")
+        self.solver.param.watch(lambda _event: self._turned(self._show_options), "value")
+        self.run.param.watch(lambda _event: self._turned(self._order), "value")
         row = FormRow(self.run, self.solver, self.button, wrap=True)
         self.root = cards.card(Form(row, self._trouble, self.options))
         self._show_options()
@@ -206,8 +206,9 @@ class BranchCard(cards.Rooted):
         options = {name: control.value for name, control in self._controls.items()}
         return make_solver(self.solver.value, **options)
 
-    def _turn_to_run(self) -> None:
-        self._order()
+    def _turned(self, show: Callable[[], None]) -> None:
+        """Offer what another run or solver has."""
+        show()
         self._reason = None
         self._offer()
 
@@ -219,11 +220,6 @@ class BranchCard(cards.Rooted):
         self._ordered_for = before
         names, known = successors(race.problem, before.trace.solver, _USUAL), solver_classes()
         self.solver.param.update(options={known[name].label: name for name in names}, value=names[0])
-
-    def _turn_to_solver(self) -> None:
-        self._show_options()
-        self._reason = None
-        self._offer()
 
     def _show_options(self) -> None:
         solver = solver_classes()[self.solver.value]

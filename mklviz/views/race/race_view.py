@@ -256,14 +256,15 @@ class RaceView(Rooted):
 
     def drag_cursor(self, go: Callable[[int], None], anywhere: bool) -> None:
         """Call `go` with the step that the cursor is dragged to, by its lines or from `anywhere` on a figure."""
-        self.figures.cursor_drag.first = anywhere
-        self.figures.cursor_drag.on_place = lambda place, line: self._go_near(go, place, line)
 
-    def _go_near(self, go: Callable[[int], None], place: float, line: int) -> None:
-        traces = [] if self.race is None else [self.race.traces[key] for key in self.figures.styles]
-        step = step_near(traces[line : line + 1] if line >= 0 else traces, self.x_axis, place)
-        if step is not None:
-            go(step)
+        def go_near(place: float, line: int) -> None:
+            traces = [] if self.race is None else [self.race.traces[key] for key in self.figures.styles]
+            step = step_near(traces[line : line + 1] if line >= 0 else traces, self.x_axis, place)
+            if step is not None:
+                go(step)
+
+        self.figures.cursor_drag.first = anywhere
+        self.figures.cursor_drag.on_place = go_near
 
     @param.depends("theme", "x_axis", "log_x", "log_y", "above", "gap_tolerance", watch=True)
     def _change_charts(self) -> None:

@@ -113,11 +113,11 @@ def offered_regularizers() -> dict[str, type[Regularizer]]:
     return {
         name: family
         for name, family in families
-        if any(_follows(s, loss(), family()) for s in solvers for loss in loss_families().values())
+        if any(follows(s, loss(), family()) for s in solvers for loss in loss_families().values())
     }
 
 
-def _follows(solver: Solver, loss: Loss, regularizer: Regularizer) -> bool:
+def follows(solver: Solver, loss: Loss, regularizer: Regularizer) -> bool:
     """Return whether a problem with this loss and regularizer can be posed, and the solver can follow it."""
     with suppress(ProblemError):
         return not solver.refusal(example(loss, regularizer))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from html import escape
@@ -195,13 +195,9 @@ def _claims() -> str:
     lists = ((paper, "".join(map(_line, answers))) for paper, answers in papers.items())
     listed = "".join(f'<h3>{escape(paper)}</h3><ul class="claims">{lines}</ul>' for paper, lines in lists)
     stated = f"<p>{how_many_text()}: <code>mklviz claims --all</code></p>"
-    return _counts(chain(*papers.values())) + stated + listed
-
-
-def _counts(answers: Iterable[ClaimAnswer]) -> str:
-    many = Counter(answer.verdict for answer in answers)
+    many = Counter(answer.verdict for answer in chain(*papers.values()))
     counts = " ".join(f"{many[verdict]} {verdict_html(verdict)}" for verdict in VERDICTS if many[verdict])
-    return f'<p class="counts">{counted(many.total(), "claim")}: {counts}</p>'
+    return f'<p class="counts">{counted(many.total(), "claim")}: {counts}</p>{stated}{listed}'
 
 
 def _line(answer: ClaimAnswer) -> str:

@@ -93,7 +93,10 @@ class SegmentCard(cards.Rooted):
         if race is None or not all(len(trace) for trace in race.traces.values()):
             return
         if self._map is None:
-            self._begin(race)
+            # all of the weight, or what the two kernels have at the best point so far
+            self._map = slice_through(best_of(race.traces.values()).best.weights, self._kernels)
+            self._cuts = Cuts(race.problem, self._map.vertices) if cuts_known(race) else None
+            self.survey.begin(race, self._map)
         resting = race.status in ("finished", "paused")
         fresh = self.survey.update(resting)
         if fresh:
@@ -104,12 +107,6 @@ class SegmentCard(cards.Rooted):
             self._drawn, self._drawn_at = drawn, now
             for key, trace in race.traces.items():
                 self._draw_step(key, trace, cursor)
-
-    def _begin(self, race: Race) -> None:
-        """Choose the slice: all of the weight, or what the two kernels have at the best point so far."""
-        self._map = slice_through(best_of(race.traces.values()).best.weights, self._kernels)
-        self._cuts = Cuts(race.problem, self._map.vertices) if cuts_known(race) else None
-        self.survey.begin(race, self._map)
 
     def _draw_objective(self) -> None:
         if self.survey.sheet is None:

@@ -185,30 +185,28 @@ class SweepTab(FigureTab):
             self.form.show(run.sweep)
             self._session.sweep = run
         if self.planning.ended:
-            self._planned()
+            self.plan = self.planning.take()
+            say(self.trouble, self.planning.fault)
+            if self.plan is not None:
+                self._take_table(self.plan.table)
+            self._offer()
         if self.starting.ended:
-            self._started()
+            self._session.sweep = self.starting.take()
+            say(self.trouble, self.starting.fault)
+            self._offer()
         if self.plan is not None and self.run is None and not self.under_way:
             say(self.status, self.plan.text(self.workers.value))
         if self.run is not None and now - self._looked_at >= LOOK:
             self._looked_at = now
             self._look(self.run)
         if self.saving.ended:
-            self._saved()
+            file = self.saving.take()
+            if file is None:
+                say(self.trouble, self.saving.fault)
+            else:
+                self._downloads.hand_over(*file)
         if self.shown:
             self._compare(now)
-
-    def _planned(self) -> None:
-        self.plan = self.planning.take()
-        say(self.trouble, self.planning.fault)
-        if self.plan is not None:
-            self._take_table(self.plan.table)
-        self._offer()
-
-    def _started(self) -> None:
-        self._session.sweep = self.starting.take()
-        say(self.trouble, self.starting.fault)
-        self._offer()
 
     def _look(self, run: SweepRun) -> None:
         """Say how far it is; its table is taken now and then, and when it has ended."""
@@ -291,13 +289,6 @@ class SweepTab(FigureTab):
                 self.saving.ask(object(), lambda _report: _file(table, ending), "The file could not be made")
 
         return save
-
-    def _saved(self) -> None:
-        file = self.saving.take()
-        if file is None:
-            say(self.trouble, self.saving.fault)
-        else:
-            self._downloads.hand_over(*file)
 
     def close(self) -> None:
         """End the sweep; what has finished is kept."""
