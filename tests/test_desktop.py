@@ -1,12 +1,8 @@
-"""A window of its own: which one opens, what it opens with, and that its server ends with it."""
+"""A window of its own: which one opens, how large it was, what it opens with, and that its server ends with it."""
 
 import os
-import subprocess
-import sys
-import threading
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,6 +19,12 @@ from mklviz.views.start.front_page import open_given
 ADDRESS = "http://localhost:5999/explorer?code=abc"
 
 
+@pytest.fixture(autouse=True)
+def own_folders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Remember nothing of, and for, the person who runs the tests."""
+    monkeypatch.setattr(desktop.platformdirs, "user_config_path", lambda *_, **__: tmp_path / "config")
+
+
 @pytest.fixture
 def browsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The addresses at which a browser was opened."""
@@ -31,54 +33,68 @@ def browsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return opened
 
 
-def ended() -> subprocess.Popen[bytes]:
-    """Return a server that has ended."""
-    return subprocess.Popen([sys.executable, "-c", ""])
+def installed(folder: Path, start: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Put a stand-in for pywebview where processes import it; return where it writes what it was asked to show.
+
+    `start`: what it does, where `hear` is told of sizes.
+    """
+    package, asked = folder / "packages" / "webview", folder / "asked"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(
+        "import os, time\nfrom types import SimpleNamespace\n"
+        "heard = []\n"
+        "class Event:\n    def __iadd__(self, hear): heard.append(hear)\n"
+        f"def create_window(title, address, width, height):\n"
+        f"    open({str(asked)!r}, 'a').write(f'{{title}} {{address}} {{width}} {{height}}\\n')\n"
+        "    return SimpleNamespace(events=SimpleNamespace(resized=Event()))\n"
+        f"def start(icon):\n    [hear] = heard\n    assert os.path.isfile(icon)\n    {start}\n"
+    )
+    monkeypatch.syspath_prepend(package.parent)
+    monkeypatch.setenv("PYTHONPATH", str(package.parent))
+    return asked
 
 
-@pytest.mark.parametrize("closed", [False, True])
+@pytest.mark.parametrize("ended", [False, True])
 def test_a_native_window_is_preferred_and_is_closed_when_its_server_has_ended(
-    closed: bool, browsed: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ended: bool, tmp_path: Path, browsed: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    seen: list[object] = []
-    shut = threading.Event()
-    if closed:
-        shut.set()
-    window = SimpleNamespace(events=SimpleNamespace(closed=shut), destroy=lambda: seen.append("closed"))
-
-    def create_window(title: str, address: str, width: int, height: int) -> SimpleNamespace:
-        seen.append((title, address))
-        return window
-
-    def start(begun: Callable[..., None], given: tuple[object, ...], icon: str) -> None:
-        assert os.path.isfile(icon)
-        begun(*given)
-
-    monkeypatch.setitem(sys.modules, "webview", SimpleNamespace(create_window=create_window, start=start))
-    desktop.show_window(ADDRESS, ended())
-    assert seen == [("mklviz", ADDRESS), *([] if closed else ["closed"])]
+    installed(tmp_path, "time.sleep(600)" if ended else "pass", monkeypatch)
+    desktop.show_window(ADDRESS, lambda: not ended)
     assert (capfd.readouterr().err, browsed) == ("", [])
 
 
-@pytest.mark.parametrize("installed", [False, True])
+def test_a_native_window_opens_as_large_as_the_last_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked = installed(tmp_path, "hear(900.0, 700.0)", monkeypatch)
+    for _ in range(2):
+        desktop.show_window(ADDRESS, lambda: True)
+    assert asked.read_text().splitlines() == [f"mklviz {ADDRESS} 1280 860", f"mklviz {ADDRESS} 900 700"]
+
+
+@pytest.mark.parametrize("kept", ["[1, 2]", "{", "[900]", '["a", 3]', "[true, 1e99]"])
+def test_a_size_that_no_window_has_is_forgotten(kept: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = installed(tmp_path, "pass", monkeypatch)
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "window.json").write_text(kept)
+    desktop.show_window(ADDRESS, lambda: True)
+    assert asked.read_text() == f"mklviz {ADDRESS} 1280 860\n"
+
+
+@pytest.mark.parametrize("start", ["", "raise OSError", "os.abort()"])
 def test_without_a_window_of_its_own_a_sentence_says_why_and_the_browser_opens(
-    installed: bool,
+    start: str,
+    tmp_path: Path,
     browsed: list[str],
     monkeypatch: pytest.MonkeyPatch,
     without: Callable[[str], None],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    if installed:  # pywebview is there, but nothing that it could draw with
-
-        def create_window(*_: object, **__: object) -> None:
-            raise OSError
-
-        monkeypatch.setitem(sys.modules, "webview", SimpleNamespace(create_window=create_window))
+    if start:  # pywebview is installed, but the system lacks what it draws with: then Qt ends its process
+        installed(tmp_path, start, monkeypatch)
     else:
         without("webview")
-    desktop.show_window(ADDRESS, ended())
+    desktop.show_window(ADDRESS, lambda: not browsed)
     assert browsed == [ADDRESS]
-    why = "pywebview cannot open a window" if installed else 'pip install "mklviz[desktop]"'
+    why = "pywebview cannot open a window" if start else 'pip install "mklviz[desktop]"'
     assert why in capsys.readouterr().err
 
 
@@ -93,8 +109,8 @@ def test_the_server_of_a_window_asks_for_a_code_and_ends_with_it(
     table.write_text("a,b\n1,2\n")
     seen: dict[str, Any] = {}
 
-    def show(address: str, server: subprocess.Popen[bytes]) -> None:
-        seen.update(address=address, server=server, there=server.poll() is None)
+    def show(address: str, served: desktop.Served) -> None:
+        seen.update(address=address, served=served, there=served())
         with pytest.raises(HTTPError) as refused:
             urlopen(address.partition("?")[0], timeout=60)
         seen["status"] = refused.value.code
@@ -104,7 +120,7 @@ def test_the_server_of_a_window_asks_for_a_code_and_ends_with_it(
     assert "code=" in seen["address"]
     assert seen["address"].endswith("&page=explore")
     assert (seen["there"], seen["status"]) == (True, 403)
-    assert seen["server"].poll() is not None
+    assert not seen["served"]()
 
 
 def test_a_file_that_is_not_there_is_refused_before_anything_opens(capsys: pytest.CaptureFixture[str]) -> None:
