@@ -22,8 +22,6 @@ optimization, ICML 2015, whose sigma' is s.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -32,7 +30,7 @@ import numpy as np
 from mklviz.compiled import njit
 from mklviz.context import checkpoint
 from mklviz.kernels.storage.disk import release
-from mklviz.kernels.storage.passes import FAST, Factors, chunk_length, each, in_turn, joined, kept
+from mklviz.kernels.storage.passes import FAST, Factors, answer_of, asked, begun, chunk_length, each, joined
 from mklviz.typing import Array, Indices, Integers
 
 BLOCK = 16  # samples that stand together are stepped in together: rows drawn singly come slowly from memory
@@ -106,43 +104,98 @@ def _squared(w: Array, runs: Integers, rows: Factors) -> Array:
 
 
 class DualVariables(NamedTuple):
-    """What is known of some dual variables, (n,) each: their rows, linear terms p, bounds and diagonal of K."""
+    """What is known of dual variables, (n,) each: their linear terms p, bounds and diagonal of K."""
 
-    places: Indices
     linear: Array
     low: Array
     high: Array
     diagonal: Array
 
+    def some(self, which: Any, together: int = 1) -> DualVariables:
+        """Return what is known of some of them, each of which counts `together` times in the curvature."""
+        linear, low, high, diagonal = (one[which] for one in self)
+        return DualVariables(linear, low, high, together * diagonal)
 
-def swept(
-    rows: Factors,
-    blocks: Indices,
-    beta: Array,
-    variables: DualVariables,
-    rho: float,
-    columns: tuple[Array, Integers],
-    where: tuple[Array, Array],
-    length: int,
-) -> tuple[Array, Array, Array]:
-    """Step once in some variables of a chunk, and return beta, g and the state afterwards.
 
-    `blocks`: the order of blocks of neighbours among them; `columns`: w and its runs; `where`: g and the state before;
-    `length`: rows between two checkpoints.
+Near = tuple[Indices, DualVariables]  # of a chunk: which of its rows are stepped in, and what is known of these
+
+
+def known_there(rows: Factors, variables: DualVariables) -> list[Any]:
+    """Return what stands for the variables of each chunk, which are beside it."""
+    length = chunk_length(rows.shape[1])
+    starts = range(0, len(rows), length)
+    return begun(rows, [asked(rows, k, _given, variables.some(slice(k, k + length))) for k in starts])
+
+
+class Terms(NamedTuple):
+    """What stays the same in all sweeps: w and its runs, rho, b_0, and s."""
+
+    w: Array
+    runs: Integers
+    rho: float
+    offset: float
+    together: int
+
+
+class Common(NamedTuple):
+    """What all variables share: g, 1'beta - S, and what a sweep gained; with the share t of the last chunk's delta."""
+
+    g: Array
+    excess: float
+    gain: float = 0.0
+    share: float = 1.0
+
+
+class Change(NamedTuple):
+    """What steps in a chunk's variables changed: beta before and after, and what they share afterwards."""
+
+    before: Array
+    beta: Array
+    common: Common
+
+    def added(self, share: float) -> Array:
+        """Return beta with this share of the change: on its bounds, not beside them, with all of it."""
+        return self.beta if share == 1.0 else self.before + share * (self.beta - self.before)
+
+
+def swept(rows: Factors, near: Near, terms: Terms, seed: int, last: Change, then: Common, start: Common) -> Change:
+    """Step once in some variables of a chunk, in the order that `seed` draws, and return what that changes.
+
+    `last`: their change before, of which a share was added in `then`; `start`: what all variables share at first.
     """
+    w, runs, rho, offset, s = terms
+    before = last.added(then.share)
+    beta, g, state = before.copy(), start.g.copy(), np.array([offset, start.excess / s, 0.0])
+    blocks = np.random.default_rng(seed).permutation(-(-len(beta) // BLOCK))
     order = (BLOCK * blocks[:, None] + np.arange(BLOCK)).ravel()
     order = order[order < len(beta)]
-    beta, g, state = (np.array(one) for one in (beta, *where))  # a worker may be asked for it again
-    for start in range(0, len(order), length):
+    length = max(PIECE // max(len(w), 1), 1)
+    for first in range(0, len(order), length):
         checkpoint()
-        _sweep(rows, order[start : start + length], *variables, beta, rho, *columns, g, state)
-    return beta, g, state
+        _sweep(rows, order[first : first + length], near[0], *near[1], beta, s * rho, s * w, runs, g, state)
+    return Change(before, beta, Common(g, float(state[1]), float(state[2])))
+
+
+def share_added(_: Factors, near: Near, terms: Terms, change: Change, start: Common, now: Common) -> Common:
+    """Add the best share of what a chunk changed, which began with `start`."""
+    w, _, rho, offset, s = terms
+    if s == 1:
+        return change.common._replace(gain=now.gain + change.common.gain)
+    move, step = change.beta - change.before, (change.common.g - start.g) / s
+    step_u = np.divide(step, w, out=np.zeros_like(w), where=w >= np.finfo(float).tiny)  # finite
+    total = float(move.sum())
+    slope = float(near[1].linear @ move) - float(now.g @ step_u) - (offset + rho * now.excess) * total
+    bend = float(step @ step_u) + rho * total**2
+    share = min(max(slope / max(bend, 1e-300), 0.0), 1.0)
+    gain = share * (slope - 0.5 * share * bend)
+    return Common(now.g + share * step, now.excess + share * total, now.gain + gain, share)
 
 
 class Sweeps:
-    """Steps in the variables `near`, ascending; beta (n,) changes in place.
+    """Steps in the variables `near`, ascending, of beta (n,).
 
-    `columns`: w and its runs; `variables`: of all rows; `g` (R,): w o Z'beta; `bias`: b_0; `excess`: 1'beta - S.
+    `columns`: w and its runs; `variables`: of all rows, which `there` stands for chunk by chunk; `g` (R,): w o Z'beta;
+    `bias`: b_0; `excess`: 1'beta - S.
     """
 
     def __init__(
@@ -150,6 +203,7 @@ class Sweeps:
         rows: Factors,
         columns: tuple[Array, Integers],
         variables: DualVariables,
+        there: list[Any],
         near: Indices,
         beta: Array,
         g: Array,
@@ -157,66 +211,56 @@ class Sweeps:
         bias: float,
         excess: float,
     ) -> None:
-        self._rows, self._columns, self._linear, self._beta = rows, columns, variables.linear, beta
-        self._g, self._rho, self._offset, self._excess, self._gain = g, rho, bias, excess, 0.0
-        w, length, places = columns[0], chunk_length(len(g)), near
-        self._inverse = np.divide(1.0, w, out=np.zeros_like(w), where=w >= np.finfo(float).tiny)  # finite
+        length, places = chunk_length(len(g)), near
         if len(near) <= length < len(rows):  # a few steps in each of many chunks take less time than asking for them
-            self._rows, places = rows[near], np.arange(len(near))
             release(rows)
-        starts = np.arange(0, len(self._rows), length)
+            rows, places, there = rows[near], np.arange(len(near)), [variables.some(near)]
+        starts = np.arange(0, len(rows), length)
         cuts = np.searchsorted(places, starts[1:])
-        chunks = [*zip(starts.tolist(), np.split(near, cuts), np.split(places, cuts), strict=True)]
+        chunks = [*zip(starts.tolist(), np.split(near, cuts), np.split(places, cuts), there, strict=True)]
         chunks = [chunk for chunk in chunks if len(chunk[1])]
-        self._together = min(TOGETHER, len(chunks))
-        self._chunks = [(start, mine, self._kept(start, mine, here - start, variables)) for start, mine, here in chunks]
-
-    def _kept(self, start: int, mine: Indices, places: Indices, variables: DualVariables) -> Any:
-        """Return what every sweep needs of a chunk's variables, which is sent to where the chunk is once."""
-        _, linear, low, high, diagonal = variables
-        some = linear[mine], low[mine], high[mine], self._together * diagonal[mine]
-        return kept(self._rows, start, DualVariables(places, *some))
+        self._terms = Terms(*columns, rho, bias, min(TOGETHER, len(chunks)))
+        self._rows, self._common = rows, Common(g, excess)
+        self._starts, self._which = [start for start, *_ in chunks], [which for _, which, *_ in chunks]
+        some = ((start, known, (here - start).astype(np.int32)) for start, _, here, known in chunks)
+        asked_for = [asked(rows, start, _near, known, here, self._terms.together) for start, known, here in some]
+        self._near = begun(rows, asked_for)
+        held = (beta[which] for which in self._which)
+        self._changes: list[tuple[Any, Any]] = [(Change(one, one, self._common), self._common) for one in held]
 
     @property
     def bias(self) -> float:
         """b."""
-        return float(self._offset + self._rho * self._excess)
+        return self._terms.offset + self._terms.rho * self._common.excess
 
     def sweep(self, rng: np.random.Generator) -> float:
         """Step once in each of the variables and return what the dual objective gained."""
-        asked = deque[tuple[Indices, Array]]()
-        self._gain = 0.0
-        for beta, g, state in in_turn(self._rows, swept, self._calls(asked, rng), max(self._together, 1)):
-            mine, before = asked.popleft()
-            if self._together > 1:
-                self._add(mine, before, beta, g)
-            else:
-                self._beta[mine], self._g = beta, g
-                _, self._excess, self._gain = state.tolist()
-        return self._gain
+        rows, terms, reached, answers = self._rows, self._terms, [self._common._replace(gain=0.0)], list[Any]()
+        for k, (start, near, last) in enumerate(zip(self._starts, self._near, self._changes, strict=True)):
+            first = reached[max(k + 1 - terms.together, 0)]
+            change = asked(rows, start, swept, near, terms, int(rng.integers(2**63)), *last, first)
+            reached.append(asked(rows, start, share_added, near, terms, change, first, reached[-1]))
+            answers += [change, reached[-1]]
+        answers = begun(rows, answers)
+        self._changes = [*zip(answers[::2], answers[1::2], strict=True)]
+        self._common = answer_of(rows, answers[-1]) if answers else reached[0]
+        return self._common.gain
 
-    def _calls(
-        self, asked: deque[tuple[Indices, Array]], rng: np.random.Generator
-    ) -> Iterator[tuple[int, tuple[Any, ...]]]:
-        """Yield what `swept` is asked for; `asked`: the variables of each chunk, and the g it starts from."""
-        (w, runs), together = self._columns, self._together
-        length = max(PIECE // max(len(w), 1), 1)
-        for start, mine, variables in self._chunks:
-            blocks = rng.permutation(-(-len(mine) // BLOCK))
-            asked.append((mine, self._g))
-            columns, state = (together * w, runs), np.array([self._offset, self._excess / together, 0.0])
-            where = self._g, state
-            yield start, (blocks, self._beta[mine], variables, together * self._rho, columns, where, length)
+    def write(self, beta: Array) -> None:
+        """Write the variables into beta (n,)."""
+        ended = zip(self._starts, self._changes, strict=True)
+        answers = begun(self._rows, [asked(self._rows, start, _reached, *last) for start, last in ended])
+        for which, answer in zip(self._which, answers, strict=True):
+            beta[which] = answer_of(self._rows, answer)
 
-    def _add(self, mine: Indices, before: Array, beta: Array, g: Array) -> None:
-        """Add the best share of what a chunk changed, which began with g `before`, and then had beta and g."""
-        held, change = self._beta[mine], (g - before) / self._together
-        move = beta - held
-        total, change_u = float(move.sum()), self._inverse * change
-        slope = float(self._linear[mine] @ move) - float(self._g @ change_u) - self.bias * total
-        bend = float(change @ change_u) + self._rho * total**2
-        share = min(max(slope / max(bend, 1e-300), 0.0), 1.0)
-        self._beta[mine] = beta if share == 1.0 else held + share * move  # on its bounds, not beside them
-        self._g = self._g + share * change
-        self._excess += share * total
-        self._gain += share * (slope - 0.5 * share * bend)
+
+def _given(_: Factors, variables: DualVariables) -> DualVariables:
+    return variables
+
+
+def _near(_: Factors, variables: DualVariables, places: Indices, together: int) -> Near:
+    return places.astype(np.int64), variables.some(places, together)
+
+
+def _reached(_: Factors, last: Change, then: Common) -> Array:
+    return last.added(then.share)
