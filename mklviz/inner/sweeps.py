@@ -23,6 +23,7 @@ optimization, ICML 2015, whose sigma' is s.
 from __future__ import annotations
 
 from functools import partial
+from itertools import cycle
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -138,12 +139,12 @@ class Terms(NamedTuple):
 
 
 class Common(NamedTuple):
-    """What all variables share: g, 1'beta - S, and what a sweep gained; with the share t of the last chunk's delta."""
+    """What all variables share: g and 1'beta - S; and what steps gained, and p'delta of their change delta."""
 
     g: Array
     excess: float
     gain: float = 0.0
-    share: float = 1.0
+    pull: float = 0.0
 
 
 class Change(NamedTuple):
@@ -158,37 +159,24 @@ class Change(NamedTuple):
         return self.beta if share == 1.0 else self.before + share * (self.beta - self.before)
 
 
-def swept(rows: Factors, near: Near, terms: Terms, seed: int, last: Change, then: Common, start: Common) -> Change:
+def swept(rows: Factors, near: Near, terms: Terms, seed: int, last: Change, share: float, start: Change) -> Change:
     """Step once in some variables of a chunk, in the order that `seed` draws, and return what that changes.
 
-    `last`: their change before, of which a share was added in `then`; `start`: what all variables share at first.
+    `last`: their change before, of which this share was added; `start`: whose end this begins with.
     """
+    places, variables = near
     w, runs, rho, offset, s = terms
-    before = last.added(then.share)
-    beta, g, state = before.copy(), start.g.copy(), np.array([offset, start.excess / s, 0.0])
+    before, (g, excess, gain, pull) = last.added(share), start.common
+    beta, g, state = before.copy(), g.copy(), np.array([offset, excess, gain])
     blocks = np.random.default_rng(seed).permutation(-(-len(beta) // BLOCK))
     order = (BLOCK * blocks[:, None] + np.arange(BLOCK)).ravel()
     order = order[order < len(beta)]
     length = max(PIECE // max(len(w), 1), 1)
     for first in range(0, len(order), length):
         checkpoint()
-        _sweep(rows, order[first : first + length], near[0], *near[1], beta, s * rho, s * w, runs, g, state)
-    return Change(before, beta, Common(g, float(state[1]), float(state[2])))
-
-
-def share_added(_: Factors, near: Near, terms: Terms, change: Change, start: Common, now: Common) -> Common:
-    """Add the best share of what a chunk changed, which began with `start`."""
-    w, _, rho, offset, s = terms
-    if s == 1:
-        return change.common._replace(gain=now.gain + change.common.gain)
-    move, step = change.beta - change.before, (change.common.g - start.g) / s
-    step_u = np.divide(step, w, out=np.zeros_like(w), where=w >= np.finfo(float).tiny)  # finite
-    total = float(move.sum())
-    slope = float(near[1].linear @ move) - float(now.g @ step_u) - (offset + rho * now.excess) * total
-    bend = float(step @ step_u) + rho * total**2
-    share = min(max(slope / max(bend, 1e-300), 0.0), 1.0)
-    gain = share * (slope - 0.5 * share * bend)
-    return Common(now.g + share * step, now.excess + share * total, now.gain + gain, share)
+        _sweep(rows, order[first : first + length], places, *variables, beta, s * rho, s * w, runs, g, state)
+    pull += float(variables.linear @ (beta - before))
+    return Change(before, beta, Common(g, float(state[1]), float(state[2]), pull))
 
 
 class Sweeps:
@@ -226,7 +214,8 @@ class Sweeps:
         asked_for = [asked(rows, start, _near, known, here, self._terms.together) for start, known, here in some]
         self._near = begun(rows, asked_for)
         held = (beta[which] for which in self._which)
-        self._changes: list[tuple[Any, Any]] = [(Change(one, one, self._common), self._common) for one in held]
+        self._changes: list[Any] = [Change(one, one, self._common) for one in held]
+        self._shares = [1.0] * self._terms.together
 
     @property
     def bias(self) -> float:
@@ -235,21 +224,39 @@ class Sweeps:
 
     def sweep(self, rng: np.random.Generator) -> float:
         """Step once in each of the variables and return what the dual objective gained."""
-        rows, terms, reached, answers = self._rows, self._terms, [self._common._replace(gain=0.0)], list[Any]()
+        rows, terms, first, s = self._rows, self._terms, self._common, self._terms.together
+        none = np.zeros(0)
+        ends: list[Any] = [(0, Change(none, none, Common(first.g, first.excess / s)))] * s
+        tasks, gained = [], 0.0
         for k, (start, near, last) in enumerate(zip(self._starts, self._near, self._changes, strict=True)):
-            first = reached[max(k + 1 - terms.together, 0)]
-            change = asked(rows, start, swept, near, terms, int(rng.integers(2**63)), *last, first)
-            reached.append(asked(rows, start, share_added, near, terms, change, first, reached[-1]))
-            answers += [change, reached[-1]]
-        answers = begun(rows, answers)
-        self._changes = [*zip(answers[::2], answers[1::2], strict=True)]
-        self._common = answer_of(rows, answers[-1]) if answers else reached[0]
-        return self._common.gain
+            given = near, terms, int(rng.integers(2**63)), last, self._shares[k % s], ends[k % s][1]
+            tasks.append(asked(rows, start, swept, *given))
+            ends[k % s] = start, tasks[-1]
+        shared = [asked(rows, start, _common, end) for start, end in ends]
+        answers = begun(rows, [*tasks, *shared])
+        self._changes = answers[: len(tasks)]
+        for k, answer in enumerate(answers[len(tasks) :]):
+            gained += self._add(k, first, answer_of(rows, answer))
+        return gained
+
+    def _add(self, k: int, first: Common, end: Common) -> float:
+        """Add the best share of what lane k changed, which began with `first`, and return what that gains."""
+        w, _, rho, _, s = self._terms
+        if s == 1:
+            self._common = end
+            return end.gain
+        now, step, total = self._common, (end.g - first.g) / s, end.excess - first.excess / s
+        step_u = np.divide(step, w, out=np.zeros_like(w), where=w >= np.finfo(float).tiny)  # finite
+        slope = end.pull - float(now.g @ step_u) - self.bias * total
+        bend = float(step @ step_u) + rho * total**2
+        share = self._shares[k] = min(max(slope / max(bend, 1e-300), 0.0), 1.0)
+        self._common = Common(now.g + share * step, now.excess + share * total)
+        return share * (slope - 0.5 * share * bend)
 
     def write(self, beta: Array) -> None:
         """Write the variables into beta (n,)."""
-        ended = zip(self._starts, self._changes, strict=True)
-        answers = begun(self._rows, [asked(self._rows, start, _reached, *last) for start, last in ended])
+        ended = zip(self._starts, self._changes, cycle(self._shares))
+        answers = begun(self._rows, [asked(self._rows, start, _reached, *last) for start, *last in ended])
         for which, answer in zip(self._which, answers, strict=True):
             beta[which] = answer_of(self._rows, answer)
 
@@ -262,5 +269,9 @@ def _near(_: Factors, variables: DualVariables, places: Indices, together: int) 
     return places.astype(np.int64), variables.some(places, together)
 
 
-def _reached(_: Factors, last: Change, then: Common) -> Array:
-    return last.added(then.share)
+def _common(_: Factors, change: Change) -> Common:
+    return change.common
+
+
+def _reached(_: Factors, last: Change, share: float) -> Array:
+    return last.added(share)
