@@ -11,6 +11,8 @@ ICML 2008.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg import cho_solve
 
@@ -93,11 +95,11 @@ class BoxFactors(Inner):
         rho = float(q.mean()) + BIAS_CURVATURE * unit / self._room if self._loss.bias else 0.0
         q = np.maximum(q, 1e-300)
         variables = DualVariables(self._linear, self._low, self._high, q)
-        there = known_there(model.rows, variables)
         bias = self._offset if warm else None
         # what steps along slopes of a tenth of tol would gain
         enough = 0.005 * (tol * unit) ** 2 * float((1.0 / q).sum())
         self.violation, value, idle, before = np.inf, -np.inf, 0, None
+        there: list[Any] = []  # the same, chunk by chunk
         for _ in range(LOOKS):
             checkpoint()
             beta = self._balanced(beta)
@@ -121,6 +123,7 @@ class BoxFactors(Inner):
             if len(free):
                 u = self._settle(free, beta, u, f)
             columns, excess = (model.w, model.runs), float(beta.sum()) - self._sum
+            there = there or known_there(model.rows, variables)
             sweeps = Sweeps(model.rows, columns, variables, there, near, beta, model.w * u, rho, bias, excess)
             self._swept(sweeps, enough)
             sweeps.write(beta)

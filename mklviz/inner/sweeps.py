@@ -5,9 +5,10 @@
 Each step maximises exactly in one variable and costs one row of Z to read. The bias enters as an augmented Lagrangian:
 b_0 is moved in between, until 1'beta = S holds by itself.
 
-Up to s chunks of rows are stepped in at once: each starts from the g that all but the s - 1 before it have left. As
-those take much the same steps, a chunk counts its own s times, in g, in the bias and in the curvature. Of what it
-changes, delta, the best share is added,
+Chunks of rows are stepped in along s lanes, chunk k in lane k mod s. Along a lane each begins with the g that the one
+before it left; of each other lanes know nothing before the sweep ends. As they take much the same steps, a lane counts
+its own s times, in g, in the bias and in the curvature. Of what it changed, delta, the best share is added, lane after
+lane,
 
     t = clip((p'delta - f'delta - b 1'delta) / (delta'K delta + rho (1'delta)^2), 0, 1),
 
@@ -36,7 +37,7 @@ from mklviz.typing import Array, Indices, Integers
 
 BLOCK = 16  # samples that stand together are stepped in together: rows drawn singly come slowly from memory
 PIECE = 20_000_000  # entries of Z between two checkpoints
-TOGETHER = 2  # chunks that are stepped in at once; with four, more sweeps are needed
+LANES = 2  # with four, more sweeps are needed
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
@@ -112,10 +113,10 @@ class DualVariables(NamedTuple):
     high: Array
     diagonal: Array
 
-    def some(self, which: Any, together: int = 1) -> DualVariables:
-        """Return what is known of some of them, each of which counts `together` times in the curvature."""
+    def some(self, which: Any, lanes: int = 1) -> DualVariables:
+        """Return what is known of some of them, each of which counts `lanes` times in the curvature."""
         linear, low, high, diagonal = (one[which] for one in self)
-        return DualVariables(linear, low, high, together * diagonal)
+        return DualVariables(linear, low, high, lanes * diagonal)
 
 
 Near = tuple[Indices, DualVariables]  # of a chunk: which of its rows are stepped in, and what is known of these
@@ -135,7 +136,7 @@ class Terms(NamedTuple):
     runs: Integers
     rho: float
     offset: float
-    together: int
+    lanes: int
 
 
 class Common(NamedTuple):
@@ -207,15 +208,16 @@ class Sweeps:
         cuts = np.searchsorted(places, starts[1:])
         chunks = [*zip(starts.tolist(), np.split(near, cuts), np.split(places, cuts), there, strict=True)]
         chunks = [chunk for chunk in chunks if len(chunk[1])]
-        self._terms = Terms(*columns, rho, bias, min(TOGETHER, len(chunks)))
+        lanes = min(max(len(chunks), 1), LANES)
+        self._terms = Terms(*columns, rho, bias, lanes)
         self._rows, self._common = rows, Common(g, excess)
         self._starts, self._which = [start for start, *_ in chunks], [which for _, which, *_ in chunks]
         some = ((start, known, (here - start).astype(np.int32)) for start, _, here, known in chunks)
-        asked_for = [asked(rows, start, _near, known, here, self._terms.together) for start, known, here in some]
-        self._near = begun(rows, asked_for)
+        nearby = [asked(rows, start, _near, known, here, lanes) for start, known, here in some]
+        self._near = begun(rows, nearby)
         held = (beta[which] for which in self._which)
         self._changes: list[Any] = [Change(one, one, self._common) for one in held]
-        self._shares = [1.0] * self._terms.together
+        self._shares = [1.0] * lanes
 
     @property
     def bias(self) -> float:
@@ -224,7 +226,7 @@ class Sweeps:
 
     def sweep(self, rng: np.random.Generator) -> float:
         """Step once in each of the variables and return what the dual objective gained."""
-        rows, terms, first, s = self._rows, self._terms, self._common, self._terms.together
+        rows, terms, first, s = self._rows, self._terms, self._common, self._terms.lanes
         none = np.zeros(0)
         ends: list[Any] = [(0, Change(none, none, Common(first.g, first.excess / s)))] * s
         tasks, gained = [], 0.0
@@ -265,8 +267,8 @@ def _given(_: Factors, variables: DualVariables) -> DualVariables:
     return variables
 
 
-def _near(_: Factors, variables: DualVariables, places: Indices, together: int) -> Near:
-    return places.astype(np.int64), variables.some(places, together)
+def _near(_: Factors, variables: DualVariables, places: Indices, lanes: int) -> Near:
+    return places.astype(np.int64), variables.some(places, lanes)
 
 
 def _common(_: Factors, change: Change) -> Common:
