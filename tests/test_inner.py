@@ -281,9 +281,9 @@ class Count:
         self.steps = self.looks = 0
         swept, measure = sweeps.swept, factors.BoxFactors._measure
 
-        def counted_steps(rows, blocks, beta, *rest):  # type: ignore[no-untyped-def]
-            self.steps += len(beta)
-            return swept(rows, blocks, beta, *rest)
+        def counted_steps(rows, near, *rest):  # type: ignore[no-untyped-def]
+            self.steps += len(near[0])
+            return swept(rows, near, *rest)
 
         def counted_look(inner, *rest):  # type: ignore[no-untyped-def]
             self.looks += 1

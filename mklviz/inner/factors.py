@@ -11,6 +11,8 @@ ICML 2008.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg import cho_solve
 
@@ -19,7 +21,7 @@ from mklviz.inner.blocked import cholesky
 from mklviz.inner.conjugates import summing
 from mklviz.inner.interface import Inner
 from mklviz.inner.svm import box_of, violation_unit
-from mklviz.inner.sweeps import DualVariables, Sweeps, diagonal
+from mklviz.inner.sweeps import DualVariables, Sweeps, diagonal, known_there
 from mklviz.kernels.storage.disk import release
 from mklviz.kernels.storage.passes import Factors, decisions, projections, runs_of
 from mklviz.problem import Loss
@@ -92,10 +94,12 @@ class BoxFactors(Inner):
         unit = violation_unit(self._loss, y, beta, lambda: model.scores(model.project(beta)))
         rho = float(q.mean()) + BIAS_CURVATURE * unit / self._room if self._loss.bias else 0.0
         q = np.maximum(q, 1e-300)
+        variables = DualVariables(self._linear, self._low, self._high, q)
         bias = self._offset if warm else None
         # what steps along slopes of a tenth of tol would gain
         enough = 0.005 * (tol * unit) ** 2 * float((1.0 / q).sum())
         self.violation, value, idle, before = np.inf, -np.inf, 0, None
+        there: list[Any] = []  # the same, chunk by chunk
         for _ in range(LOOKS):
             checkpoint()
             beta = self._balanced(beta)
@@ -118,11 +122,12 @@ class BoxFactors(Inner):
             free = np.flatnonzero((beta > self._low) & (beta < self._high))
             if len(free):
                 u = self._settle(free, beta, u, f)
-            variables = DualVariables(np.arange(len(y)), self._linear, self._low, self._high, q)
             columns, excess = (model.w, model.runs), float(beta.sum()) - self._sum
-            bias = self._swept(
-                Sweeps(model.rows, columns, variables, near, beta, model.w * u, rho, bias, excess), enough
-            )
+            there = there or known_there(model.rows, variables)
+            sweeps = Sweeps(model.rows, columns, variables, there, near, beta, model.w * u, rho, bias, excess)
+            self._swept(sweeps, enough)
+            sweeps.write(beta)
+            bias = sweeps.bias
         self._start, self._offset = self.signed, 0.0 if bias is None else bias
 
     def _measure(self, beta: Array, f: Array) -> tuple[float, float]:
@@ -207,15 +212,14 @@ class BoxFactors(Inner):
         u[held] += (moved @ X) / roots
         return u
 
-    def _swept(self, sweeps: Sweeps, enough: float) -> float:
-        """Sweep until little is gained; return the bias then."""
+    def _swept(self, sweeps: Sweeps, enough: float) -> None:
+        """Sweep until little is gained."""
         first = 0.0
         for turn in range(SWEEPS):
             gain = sweeps.sweep(self._rng)
             first = max(first, gain)
             if turn and gain <= max(SLACKENED * first, enough):
                 break
-        return sweeps.bias
 
 
 def _work(rows: int, columns: int) -> float:

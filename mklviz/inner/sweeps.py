@@ -5,9 +5,10 @@
 Each step maximises exactly in one variable and costs one row of Z to read. The bias enters as an augmented Lagrangian:
 b_0 is moved in between, until 1'beta = S holds by itself.
 
-Up to s chunks of rows are stepped in at once: each starts from the g that all but the s - 1 before it have left. As
-those take much the same steps, a chunk counts its own s times, in g, in the bias and in the curvature. Of what it
-changes, delta, the best share is added,
+Chunks of rows are stepped in along s lanes, chunk k in lane k mod s. Along a lane each begins with the g that the one
+before it left; of each other lanes know nothing before the sweep ends. As they take much the same steps, a lane counts
+its own s times, in g, in the bias and in the curvature. Of what it changed, delta, the best share is added, lane after
+lane,
 
     t = clip((p'delta - f'delta - b 1'delta) / (delta'K delta + rho (1'delta)^2), 0, 1),
 
@@ -22,9 +23,8 @@ optimization, ICML 2015, whose sigma' is s.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator
 from functools import partial
+from itertools import cycle
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,12 +32,12 @@ import numpy as np
 from mklviz.compiled import njit
 from mklviz.context import checkpoint
 from mklviz.kernels.storage.disk import release
-from mklviz.kernels.storage.passes import FAST, Factors, chunk_length, each, in_turn, joined, kept
+from mklviz.kernels.storage.passes import FAST, Factors, answer_of, asked, begun, chunk_length, each, joined
 from mklviz.typing import Array, Indices, Integers
 
 BLOCK = 16  # samples that stand together are stepped in together: rows drawn singly come slowly from memory
 PIECE = 20_000_000  # entries of Z between two checkpoints
-TOGETHER = 2  # chunks that are stepped in at once; with four, more sweeps are needed
+LANES = 2  # with four, more sweeps are needed
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
@@ -106,43 +106,85 @@ def _squared(w: Array, runs: Integers, rows: Factors) -> Array:
 
 
 class DualVariables(NamedTuple):
-    """What is known of some dual variables, (n,) each: their rows, linear terms p, bounds and diagonal of K."""
+    """What is known of dual variables, (n,) each: their linear terms p, bounds and diagonal of K."""
 
-    places: Indices
     linear: Array
     low: Array
     high: Array
     diagonal: Array
 
+    def some(self, which: Any, lanes: int = 1) -> DualVariables:
+        """Return what is known of some of them, each of which counts `lanes` times in the curvature."""
+        linear, low, high, diagonal = (one[which] for one in self)
+        return DualVariables(linear, low, high, lanes * diagonal)
 
-def swept(
-    rows: Factors,
-    blocks: Indices,
-    beta: Array,
-    variables: DualVariables,
-    rho: float,
-    columns: tuple[Array, Integers],
-    where: tuple[Array, Array],
-    length: int,
-) -> tuple[Array, Array, Array]:
-    """Step once in some variables of a chunk, and return beta, g and the state afterwards.
 
-    `blocks`: the order of blocks of neighbours among them; `columns`: w and its runs; `where`: g and the state before;
-    `length`: rows between two checkpoints.
+Near = tuple[Indices, DualVariables]  # of a chunk: which of its rows are stepped in, and what is known of these
+
+
+def known_there(rows: Factors, variables: DualVariables) -> list[Any]:
+    """Return what stands for the variables of each chunk, which are beside it."""
+    length = chunk_length(rows.shape[1])
+    starts = range(0, len(rows), length)
+    return begun(rows, [asked(rows, k, _given, variables.some(slice(k, k + length))) for k in starts])
+
+
+class Terms(NamedTuple):
+    """What stays the same in all sweeps: w and its runs, rho, b_0, and s."""
+
+    w: Array
+    runs: Integers
+    rho: float
+    offset: float
+    lanes: int
+
+
+class Common(NamedTuple):
+    """What all variables share: g and 1'beta - S; and what steps gained, and p'delta of their change delta."""
+
+    g: Array
+    excess: float
+    gain: float = 0.0
+    pull: float = 0.0
+
+
+class Change(NamedTuple):
+    """What steps in a chunk's variables changed: beta before and after, and what they share afterwards."""
+
+    before: Array
+    beta: Array
+    common: Common
+
+    def added(self, share: float) -> Array:
+        """Return beta with this share of the change: on its bounds, not beside them, with all of it."""
+        return self.beta if share == 1.0 else self.before + share * (self.beta - self.before)
+
+
+def swept(rows: Factors, near: Near, terms: Terms, seed: int, last: Change, share: float, start: Change) -> Change:
+    """Step once in some variables of a chunk, in the order that `seed` draws, and return what that changes.
+
+    `last`: their change before, of which this share was added; `start`: whose end this begins with.
     """
+    places, variables = near
+    w, runs, rho, offset, s = terms
+    before, (g, excess, gain, pull) = last.added(share), start.common
+    beta, g, state = before.copy(), g.copy(), np.array([offset, excess, gain])
+    blocks = np.random.default_rng(seed).permutation(-(-len(beta) // BLOCK))
     order = (BLOCK * blocks[:, None] + np.arange(BLOCK)).ravel()
     order = order[order < len(beta)]
-    beta, g, state = (np.array(one) for one in (beta, *where))  # a worker may be asked for it again
-    for start in range(0, len(order), length):
+    length = max(PIECE // max(len(w), 1), 1)
+    for first in range(0, len(order), length):
         checkpoint()
-        _sweep(rows, order[start : start + length], *variables, beta, rho, *columns, g, state)
-    return beta, g, state
+        _sweep(rows, order[first : first + length], places, *variables, beta, s * rho, s * w, runs, g, state)
+    pull += float(variables.linear @ (beta - before))
+    return Change(before, beta, Common(g, float(state[1]), float(state[2]), pull))
 
 
 class Sweeps:
-    """Steps in the variables `near`, ascending; beta (n,) changes in place.
+    """Steps in the variables `near`, ascending, of beta (n,).
 
-    `columns`: w and its runs; `variables`: of all rows; `g` (R,): w o Z'beta; `bias`: b_0; `excess`: 1'beta - S.
+    `columns`: w and its runs; `variables`: of all rows, which `there` stands for chunk by chunk; `g` (R,): w o Z'beta;
+    `bias`: b_0; `excess`: 1'beta - S.
     """
 
     def __init__(
@@ -150,6 +192,7 @@ class Sweeps:
         rows: Factors,
         columns: tuple[Array, Integers],
         variables: DualVariables,
+        there: list[Any],
         near: Indices,
         beta: Array,
         g: Array,
@@ -157,66 +200,80 @@ class Sweeps:
         bias: float,
         excess: float,
     ) -> None:
-        self._rows, self._columns, self._linear, self._beta = rows, columns, variables.linear, beta
-        self._g, self._rho, self._offset, self._excess, self._gain = g, rho, bias, excess, 0.0
-        w, length, places = columns[0], chunk_length(len(g)), near
-        self._inverse = np.divide(1.0, w, out=np.zeros_like(w), where=w >= np.finfo(float).tiny)  # finite
+        length, places = chunk_length(len(g)), near
         if len(near) <= length < len(rows):  # a few steps in each of many chunks take less time than asking for them
-            self._rows, places = rows[near], np.arange(len(near))
             release(rows)
-        starts = np.arange(0, len(self._rows), length)
+            rows, places, there = rows[near], np.arange(len(near)), [variables.some(near)]
+        starts = np.arange(0, len(rows), length)
         cuts = np.searchsorted(places, starts[1:])
-        chunks = [*zip(starts.tolist(), np.split(near, cuts), np.split(places, cuts), strict=True)]
+        chunks = [*zip(starts.tolist(), np.split(near, cuts), np.split(places, cuts), there, strict=True)]
         chunks = [chunk for chunk in chunks if len(chunk[1])]
-        self._together = min(TOGETHER, len(chunks))
-        self._chunks = [(start, mine, self._kept(start, mine, here - start, variables)) for start, mine, here in chunks]
-
-    def _kept(self, start: int, mine: Indices, places: Indices, variables: DualVariables) -> Any:
-        """Return what every sweep needs of a chunk's variables, which is sent to where the chunk is once."""
-        _, linear, low, high, diagonal = variables
-        some = linear[mine], low[mine], high[mine], self._together * diagonal[mine]
-        return kept(self._rows, start, DualVariables(places, *some))
+        lanes = min(max(len(chunks), 1), LANES)
+        self._terms = Terms(*columns, rho, bias, lanes)
+        self._rows, self._common = rows, Common(g, excess)
+        self._starts, self._which = [start for start, *_ in chunks], [which for _, which, *_ in chunks]
+        some = ((start, known, (here - start).astype(np.int32)) for start, _, here, known in chunks)
+        nearby = [asked(rows, start, _near, known, here, lanes) for start, known, here in some]
+        self._near = begun(rows, nearby)
+        held = (beta[which] for which in self._which)
+        self._changes: list[Any] = [Change(one, one, self._common) for one in held]
+        self._shares = [1.0] * lanes
 
     @property
     def bias(self) -> float:
         """b."""
-        return float(self._offset + self._rho * self._excess)
+        return self._terms.offset + self._terms.rho * self._common.excess
 
     def sweep(self, rng: np.random.Generator) -> float:
         """Step once in each of the variables and return what the dual objective gained."""
-        asked = deque[tuple[Indices, Array]]()
-        self._gain = 0.0
-        for beta, g, state in in_turn(self._rows, swept, self._calls(asked, rng), max(self._together, 1)):
-            mine, before = asked.popleft()
-            if self._together > 1:
-                self._add(mine, before, beta, g)
-            else:
-                self._beta[mine], self._g = beta, g
-                _, self._excess, self._gain = state.tolist()
-        return self._gain
+        rows, terms, first, s = self._rows, self._terms, self._common, self._terms.lanes
+        none = np.zeros(0)
+        ends: list[Any] = [(0, Change(none, none, Common(first.g, first.excess / s)))] * s
+        tasks, gained = [], 0.0
+        for k, (start, near, last) in enumerate(zip(self._starts, self._near, self._changes, strict=True)):
+            given = near, terms, int(rng.integers(2**63)), last, self._shares[k % s], ends[k % s][1]
+            tasks.append(asked(rows, start, swept, *given))
+            ends[k % s] = start, tasks[-1]
+        shared = [asked(rows, start, _common, end) for start, end in ends]
+        answers = begun(rows, [*tasks, *shared])
+        self._changes = answers[: len(tasks)]
+        for k, answer in enumerate(answers[len(tasks) :]):
+            gained += self._add(k, first, answer_of(rows, answer))
+        return gained
 
-    def _calls(
-        self, asked: deque[tuple[Indices, Array]], rng: np.random.Generator
-    ) -> Iterator[tuple[int, tuple[Any, ...]]]:
-        """Yield what `swept` is asked for; `asked`: the variables of each chunk, and the g it starts from."""
-        (w, runs), together = self._columns, self._together
-        length = max(PIECE // max(len(w), 1), 1)
-        for start, mine, variables in self._chunks:
-            blocks = rng.permutation(-(-len(mine) // BLOCK))
-            asked.append((mine, self._g))
-            columns, state = (together * w, runs), np.array([self._offset, self._excess / together, 0.0])
-            where = self._g, state
-            yield start, (blocks, self._beta[mine], variables, together * self._rho, columns, where, length)
+    def _add(self, k: int, first: Common, end: Common) -> float:
+        """Add the best share of what lane k changed, which began with `first`, and return what that gains."""
+        w, _, rho, _, s = self._terms
+        if s == 1:
+            self._common = end
+            return end.gain
+        now, step, total = self._common, (end.g - first.g) / s, end.excess - first.excess / s
+        step_u = np.divide(step, w, out=np.zeros_like(w), where=w >= np.finfo(float).tiny)  # finite
+        slope = end.pull - float(now.g @ step_u) - self.bias * total
+        bend = float(step @ step_u) + rho * total**2
+        share = self._shares[k] = min(max(slope / max(bend, 1e-300), 0.0), 1.0)
+        self._common = Common(now.g + share * step, now.excess + share * total)
+        return share * (slope - 0.5 * share * bend)
 
-    def _add(self, mine: Indices, before: Array, beta: Array, g: Array) -> None:
-        """Add the best share of what a chunk changed, which began with g `before`, and then had beta and g."""
-        held, change = self._beta[mine], (g - before) / self._together
-        move = beta - held
-        total, change_u = float(move.sum()), self._inverse * change
-        slope = float(self._linear[mine] @ move) - float(self._g @ change_u) - self.bias * total
-        bend = float(change @ change_u) + self._rho * total**2
-        share = min(max(slope / max(bend, 1e-300), 0.0), 1.0)
-        self._beta[mine] = beta if share == 1.0 else held + share * move  # on its bounds, not beside them
-        self._g = self._g + share * change
-        self._excess += share * total
-        self._gain += share * (slope - 0.5 * share * bend)
+    def write(self, beta: Array) -> None:
+        """Write the variables into beta (n,)."""
+        ended = zip(self._starts, self._changes, cycle(self._shares))
+        answers = begun(self._rows, [asked(self._rows, start, _reached, *last) for start, *last in ended])
+        for which, answer in zip(self._which, answers, strict=True):
+            beta[which] = answer_of(self._rows, answer)
+
+
+def _given(_: Factors, variables: DualVariables) -> DualVariables:
+    return variables
+
+
+def _near(_: Factors, variables: DualVariables, places: Indices, lanes: int) -> Near:
+    return places.astype(np.int64), variables.some(places, lanes)
+
+
+def _common(_: Factors, change: Change) -> Common:
+    return change.common
+
+
+def _reached(_: Factors, last: Change, share: float) -> Array:
+    return last.added(share)

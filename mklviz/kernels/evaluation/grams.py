@@ -249,8 +249,8 @@ def take_there(client: Any, stack: Any, names: Sequence[str] | None, *options: A
     parts = stack.rechunk({0: length, 1: -1, 2: -1}).to_delayed()[:, 0, 0]
     asked = ((part, labels[k * length : (k + 1) * length], *options) for k, part in enumerate(parts))
     shards = OnWorkers(client, begun(client, _taken, asked))
-    facts = [*shards.of_all(_facts)]
-    block = ShardedBlock(client, shards.submitted(_block), m, n, length)
+    facts = [*shards.answers(shards.of_all(_facts))]
+    block = ShardedBlock(client, shards.begun(shards.of_all(_block)), m, n, length)
     scales, remarks, repairs = (
         [one for part in facts for one in getattr(part, name)] for name in ("scales", "remarks", "repairs")
     )

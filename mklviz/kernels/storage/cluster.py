@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import secrets
 import sys
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -24,8 +23,6 @@ from mklviz.kernels.storage.disk import is_dask
 from mklviz.kernels.storage.passes import Factors, chunk_length
 from mklviz.quoting import message_of
 from mklviz.typing import Indices
-
-AHEAD = 64  # chunks that are asked for before the first of them has answered
 
 Result = TypeVar("Result")
 _CHOSEN: ContextVar[Any] = ContextVar("chosen", default=None)
@@ -57,12 +54,19 @@ def client_for(X: Any) -> Any:
 
 
 def begun(client: Any, work: Callable[..., Any], calls: Iterable[Sequence[Any]]) -> list[Any]:
-    """Return futures of ``work(*arguments)`` for all calls; arguments may be parts of Dask arrays."""
+    """Return futures of ``work(*arguments)`` for all calls; arguments may be parts of Dask arrays.
+
+    Calls go to the workers' threads in turn: so all have as much to do, also where few parts are asked at once.
+    """
     from dask import config, delayed
 
-    task = delayed(work, pure=False)
+    tasks = [delayed(work, pure=False)(*arguments) for arguments in calls]
+    threads = [worker for worker, count in client.nthreads().items() for _ in range(count)] or [None]
+    futures = [*tasks]
     with config.set({"distributed.admin.large-graph-warning-threshold": "1 PB"}):  # samples are large
-        futures: list[Any] = client.compute([task(*arguments) for arguments in calls])
+        for k, worker in enumerate(threads[: len(tasks)]):
+            some = slice(k, None, len(threads))
+            futures[some] = client.compute(tasks[some], workers=worker and [worker], allow_other_workers=True)
     return futures
 
 
@@ -75,50 +79,41 @@ class OnWorkers:
     def __reduce__(self) -> str:
         raise KernelError("Kernels on a Dask cluster cannot be sent elsewhere: solve where their bank was built.")
 
-    def submitted(self, work: Callable[..., Any]) -> list[Any]:
-        """Return ``work(part)`` of every part in futures."""
-        return [self._asked(k, work) for k in range(len(self._parts))]
+    def task(self, k: int, work: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what `begun` computes ``work(part, *arguments)`` of part k by; arguments may be tasks and futures."""
+        from dask import delayed
 
-    def of_all(self, work: Callable[..., Result], *arguments: Any) -> Iterator[Result]:
-        """Yield ``work(part, *arguments)`` of every part, in their order."""
-        return self._each(work, ((k, arguments) for k in range(len(self._parts))))
+        return delayed(_done, pure=False)(work, self._parts[k], *arguments)
 
-    def _each(
-        self, work: Callable[..., Result], calls: Iterable[tuple[int, Sequence[Any]]], ahead: int = AHEAD
-    ) -> Iterator[Result]:
-        waiting: deque[Any] = deque()
-        try:
-            for k, arguments in calls:
-                waiting.append(self._asked(k, work, *arguments))
-                if len(waiting) == ahead:
-                    yield self._answer(waiting.popleft())
-            while waiting:
-                yield self._answer(waiting.popleft())
-        finally:
-            for future in waiting:
-                future.release()
+    def begun(self, tasks: Sequence[Any]) -> list[Any]:
+        """Return futures of tasks, all of which are sent at once: for each alone the client would take a hundredth."""
+        from dask import config
 
-    def _at(self, k: int, work: Callable[..., Result], *arguments: Any) -> Result:
-        return self._answer(self._asked(k, work, *arguments))
+        with _reached(), config.set({"distributed.admin.large-graph-warning-threshold": "1 PB"}):
+            return list(self._client.compute(tasks))
 
-    def _asked(self, k: int, work: Callable[..., Any], *arguments: Any) -> Any:
-        return self._submitted(_done, work, self._parts[k], *arguments)
-
-    def _submitted(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        with _reached():
-            return self._client.submit(function, *arguments, pure=False)
-
-    def _answer(self, future: Any) -> Any:
+    def answer_of(self, future: Any) -> Any:
         """Return what was asked for, however often workers are lost meanwhile."""
         ended = awaited(self._client.gather(future, asynchronous=True), self._client.loop.asyncio_loop)
         with _reached():
             return ended.result()
 
+    def answers(self, tasks: Sequence[Any]) -> Iterator[Any]:
+        """Begin with all of the tasks, and yield what they give, in their order."""
+        futures = self.begun(tasks)
+        while futures:
+            yield self.answer_of(futures.pop(0))
+
+    def of_all(self, work: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Return the tasks ``work(part, *arguments)`` of every part."""
+        return [self.task(k, work, *arguments) for k in range(len(self._parts))]
+
 
 def blocks_of(client: Any, X: Any) -> Iterator[Any]:
     """Yield the blocks of a Dask array that has whole rows in each; the workers compute them ahead of time."""
     parts = X.to_delayed()[:, 0]
-    yield from OnWorkers(client, begun(client, np.asarray, ([part] for part in parts))).of_all(np.asarray)
+    there = OnWorkers(client, begun(client, np.asarray, ([part] for part in parts)))
+    yield from there.answers(there.of_all(np.asarray))
 
 
 class ClusterFactors(OnWorkers):
@@ -155,15 +150,13 @@ class ClusterFactors(OnWorkers):
         """Return the same in single precision; in double an array of all rows."""
         return self if np.dtype(dtype).itemsize == self.itemsize else self[np.arange(len(self))].astype(dtype)
 
-    def in_turn(
-        self, work: Callable[..., Result], calls: Iterable[tuple[int, Sequence[Any]]], ahead: int | None
-    ) -> Iterator[Result]:
+    def in_turn(self, work: Callable[..., Result], calls: Iterable[tuple[int, Sequence[Any]]]) -> Iterator[Result]:
         """Yield ``work(rows, *arguments)`` of the chunks that begin with some samples, as `passes.in_turn` does."""
-        return self._each(work, ((start // self._length, given) for start, given in calls), ahead or AHEAD)
+        return self.answers([self.asked(start, work, *arguments) for start, arguments in calls])
 
-    def kept(self, start: int, value: Any) -> Any:
-        """Return a future of the value beside the chunk that begins with some sample, as `passes.kept` does."""
-        return self._asked(start // self._length, _given, value)
+    def asked(self, start: int, work: Callable[..., Any], *arguments: Any) -> Any:
+        """Return a task on the chunk that begins with some sample, as `passes.asked` does."""
+        return self.task(start // self._length, work, *arguments)
 
     def __getitem__(self, index: Any) -> Factors:
         """Return some rows as an array; or ``np.ix_(rows, columns)`` of it."""
@@ -172,9 +165,10 @@ class ClusterFactors(OnWorkers):
         which, back = asked[order], np.argsort(order)
         starts = range(0, len(self), self._length)
         within = [which[slice(*np.searchsorted(which, (k, k + self._length)))] - k for k in starts]
-        asked_of = ((k, (some, columns)) for k, some in zip(starts, within, strict=True) if len(some))
-        parts = [np.empty((0, self.shape[1]), np.float32)[:, columns], *self.in_turn(_taken, asked_of, None)]
-        return np.concatenate(parts)[back]
+        calls = ((k, (some, columns)) for k, some in zip(starts, within, strict=True) if len(some))
+        return np.concatenate([np.empty((0, self.shape[1]), np.float32)[:, columns], *self.in_turn(_taken, calls)])[
+            back
+        ]
 
 
 @contextmanager
@@ -199,10 +193,6 @@ def _made(make: Callable[..., Factors], shared: Any, points: Any, first: int) ->
 def _done(work: Callable[..., Result], rows: Factors, *arguments: Any) -> Result:
     with one_blas_thread():
         return work(rows, *arguments)
-
-
-def _given(_: Factors, value: Result) -> Result:
-    return value
 
 
 def _taken(rows: Factors, which: Indices, columns: Any) -> Factors:

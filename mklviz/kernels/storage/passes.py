@@ -10,10 +10,9 @@ here, on disk, let go of one by one, or on the workers of a cluster.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +27,7 @@ T = TypeVar("T")
 
 # every fast-math licence but those that deny nan and infinity
 FAST = {"nsz", "arcp", "contract", "reassoc", "afn"}
-PIECE = 50_000_000  # entries of a chunk of Z, between two checkpoints: some hundredths of a second
+PIECE = 60_000_000  # entries of a chunk of Z, between two checkpoints: some hundredths of a second
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
@@ -100,34 +99,36 @@ def each(Z: Factors, work: Callable[..., T], *along: Array) -> Iterator[T]:
     return in_turn(Z, work, ((start, [array[start : start + length] for array in along]) for start in starts))
 
 
-def in_turn(
-    Z: Factors, work: Callable[..., T], calls: Iterable[tuple[int, Sequence[Any]]], ahead: int | None = None
-) -> Iterator[T]:
-    """Yield ``work(rows, *arguments)`` for each of `calls`, (first sample of a chunk, arguments), in their order.
+def in_turn(Z: Factors, work: Callable[..., T], calls: Iterable[tuple[int, Sequence[Any]]]) -> Iterator[T]:
+    """Yield ``work(rows, *arguments)`` for each of `calls`, (first sample of a chunk, arguments), in their order."""
+    if isinstance(Z, np.ndarray):
+        return (asked(Z, start, work, *arguments) for start, arguments in calls)
+    return cast(Iterator[T], Z.in_turn(work, calls))
 
-    Up to `ahead` calls are under way at once; by default as many as suit the place. A call is taken once the answer
-    `ahead` calls before it has been dealt with, wherever chunks are: its arguments may be made from that.
+
+def asked(Z: Factors, start: int, work: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what stands for ``work(rows, *arguments)`` of the chunk that begins with the sample `start`.
+
+    Arguments may stand for answers themselves. Here all is done at once. On a cluster nothing is done before `begun` is
+    given it; answers stay beside their chunks, from which others take them, and are made again if a worker is lost.
     """
     if not isinstance(Z, np.ndarray):
-        yield from Z.in_turn(work, calls, ahead)
-        return
-    waiting: deque[T] = deque()
-    for start, arguments in calls:
-        checkpoint()
-        stop = start + chunk_length(Z.shape[1])
-        waiting.append(work(Z[start:stop], *arguments))
-        if len(waiting) == (ahead or 1):
-            yield waiting.popleft()
-        release(Z[:stop])  # reading a page brings back those around it
-    yield from waiting
+        return Z.asked(start, work, *arguments)
+    checkpoint()
+    stop = start + chunk_length(Z.shape[1])
+    answer = work(Z[start:stop], *arguments)
+    release(Z[:stop])  # reading a page brings back those around it
+    return answer
 
 
-def kept(Z: Factors, start: int, value: T) -> Any:
-    """Return what stands for a value among the arguments of calls on the chunk that begins with the sample `start`.
+def begun(Z: Factors, answers: list[Any]) -> list[Any]:
+    """Begin with what `asked` returned, and all that it takes; return what stands for the answers from then on."""
+    return answers if isinstance(Z, np.ndarray) else Z.begun(answers)
 
-    On a cluster it is sent to where the chunk is once, however many calls are given it.
-    """
-    return value if isinstance(Z, np.ndarray) else Z.kept(start, value)
+
+def answer_of(Z: Factors, answer: Any) -> Any:
+    """Return what one of those that were begun stands for."""
+    return answer if isinstance(Z, np.ndarray) else Z.answer_of(answer)
 
 
 def joined(Z: Factors, parts: Iterable[Array]) -> Array:

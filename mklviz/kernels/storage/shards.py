@@ -38,40 +38,47 @@ class ShardedBlock(OnWorkers):
         """Add ``sum_k weights_k K_k`` to the lower triangle of `out`; shards without weight are left alone."""
         if fresh:
             out[:] = 0.0
-        sums = [self._asked(k, _combined, some, self.n) for k, some in self._shares(weights)]
+        from dask import delayed
+
+        sums = [self.task(k, _combined, some, self.n) for k, some in self._shares(weights)]
         while len(sums) > 1:
-            sums = [self._submitted(_added, *sums[k : k + TOGETHER]) for k in range(0, len(sums), TOGETHER)]
-        for future in sums:
-            out += self._answer(future)
+            some = (sums[k : k + TOGETHER] for k in range(0, len(sums), TOGETHER))
+            sums = [delayed(_added, pure=False)(*each) for each in some]
+        for total in self.answers(sums):
+            out += total
 
     def quad(self, v: Array) -> Array:
-        return np.concatenate([*self.of_all(methodcaller("quad", v))])
+        return np.concatenate([*self.answers(self.of_all(methodcaller("quad", v)))])
 
     @cached_property
     def largest(self) -> Array:
         """The largest entry of each kernel's diagonal, (m,)."""
-        return np.concatenate([*self.of_all(attrgetter("largest"))])
+        return np.concatenate([*self.answers(self.of_all(attrgetter("largest")))])
 
     def compensated(self, k: int, v: Array) -> tuple[float, float]:
         """Return ``v'K_k v`` and ``|v|'|K_k||v|``; see `mklviz.kernels.storage.triangles`."""
         shard, k = divmod(k, self._length)
-        return self._at(shard, methodcaller("compensated", k, v))
+        [forms] = self.answers([self.task(shard, methodcaller("compensated", k, v))])
+        return forms
 
     def products(self, which: Indices, v: Array) -> Array:
         out = np.empty((len(which), self.n))
-        for shard in np.unique(which // self._length).tolist():
-            rows = np.flatnonzero(which // self._length == shard)
-            out[rows] = self._at(shard, methodcaller("products", which[rows] % self._length, v))
+        shards = np.unique(which // self._length).tolist()
+        rows = [np.flatnonzero(which // self._length == shard) for shard in shards]
+        asked = zip(shards, rows, strict=True)
+        tasks = [self.task(shard, methodcaller("products", which[some] % self._length, v)) for shard, some in asked]
+        for some, products in zip(rows, self.answers(tasks), strict=True):
+            out[some] = products
         return out
 
     def apply(self, weights: Array, v: Array) -> Array:
         """Return ``sum_k weights_k K_k v``."""
-        asked = [self._asked(k, methodcaller("apply", some, v)) for k, some in self._shares(weights)]
-        return np.asarray(sum((self._answer(future) for future in asked), np.zeros(self.n)))
+        tasks = [self.task(k, methodcaller("apply", some, v)) for k, some in self._shares(weights)]
+        return np.asarray(sum(self.answers(tasks), np.zeros(self.n)))
 
     def only(self, keep: Indices) -> ShardedBlock:
         """Return the kernels on the samples `keep`, ascending."""
-        shards = self.submitted(methodcaller("only", keep))
+        shards = self.begun(self.of_all(methodcaller("only", keep)))
         return ShardedBlock(self._client, shards, self.m, len(keep), self._length)
 
     def _shares(self, weights: Array) -> Iterator[tuple[int, Array]]:
