@@ -63,20 +63,17 @@ def test_a_native_window_is_preferred_and_is_closed_when_its_server_has_ended(
     assert (capfd.readouterr().err, browsed) == ("", [])
 
 
-def test_a_native_window_opens_as_large_as_the_last_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kept", ["", "[1, 2]", "{", "[900]", '["a", 3]', "[true, 1e99]"])
+def test_a_native_window_opens_as_large_as_the_last_one_and_a_size_that_no_window_has_is_forgotten(
+    kept: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     asked = installed(tmp_path, "hear(900.0, 700.0)", monkeypatch)
+    if kept:
+        (tmp_path / "config").mkdir()
+        (tmp_path / "config" / "window.json").write_text(kept)
     for _ in range(2):
         desktop.show_window(ADDRESS, lambda: True)
     assert asked.read_text().splitlines() == [f"mklviz {ADDRESS} 1280 860", f"mklviz {ADDRESS} 900 700"]
-
-
-@pytest.mark.parametrize("kept", ["[1, 2]", "{", "[900]", '["a", 3]', "[true, 1e99]"])
-def test_a_size_that_no_window_has_is_forgotten(kept: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = installed(tmp_path, "pass", monkeypatch)
-    (tmp_path / "config").mkdir()
-    (tmp_path / "config" / "window.json").write_text(kept)
-    desktop.show_window(ADDRESS, lambda: True)
-    assert asked.read_text() == f"mklviz {ADDRESS} 1280 860\n"
 
 
 @pytest.mark.parametrize("start", ["", "raise OSError", "os.abort()"])
