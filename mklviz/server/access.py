@@ -8,6 +8,8 @@ import socket
 from collections.abc import Callable, Sequence
 from time import monotonic
 
+from tornado.netutil import bind_sockets
+
 from mklviz.errors import MklvizError
 from mklviz.quoting import quote
 
@@ -16,25 +18,18 @@ _ANY = ("0.0.0.0", "::")
 _NOWHERE = ("192.0.2.1", 9)  # an address reserved for documentation: nothing is sent there
 
 
-def check_address(address: str, port: int) -> None:
-    """Raise `MklvizError` where a server cannot listen at this address and port."""
+def listen(address: str, port: int) -> list[socket.socket]:
+    """Return sockets that listen at this address and port, or raise `MklvizError`."""
     try:
-        addresses = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    except (OSError, ValueError):  # no name of a machine at all is a ValueError
+        return bind_sockets(port, address)
+    except (socket.gaierror, ValueError):  # no name of a machine at all is a ValueError
         raise MklvizError(
             f"--address {quote(address)} is no address of this machine: give one, such as 0.0.0.0 for all, or leave it"
             " out for this machine only."
         ) from None
-    for family, kind, protocol, _, socket_address in addresses:
-        with socket.socket(family, kind, protocol) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(socket_address)
-            except OSError as error:
-                if len(addresses) > 1 and family == socket.AF_INET6:
-                    continue  # IPv6 names resolve here, but there is no IPv6
-                where = f"Port {port}" if address == LOCAL else f"Port {port} of {quote(address)}"
-                raise MklvizError(f"{where} cannot be used ({error.strerror}): choose another with --port.") from None
+    except OSError as error:
+        where = f"Port {port}" if address == LOCAL else f"Port {port} of {quote(address)}"
+        raise MklvizError(f"{where} cannot be used ({error.strerror}): choose another with --port.") from None
 
 
 def is_local(address: str) -> bool:

@@ -25,18 +25,16 @@ from itertools import cycle
 from typing import Any
 from urllib.parse import parse_qs
 
-from tornado.netutil import bind_sockets
-
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS, PROCESSES, usable_cores
 from mklviz.quoting import MOST_NAME, quote
 from mklviz.server.access import (
     LOCAL,
-    check_address,
     check_code,
     frame_origin,
     is_local,
     known_names,
+    listen,
     new_code,
     own_addresses,
 )
@@ -105,18 +103,18 @@ class _Worker:
         self._start()
 
     def _start(self) -> None:
-        self._socket, theirs = socket.socketpair()
-        self._socket.setblocking(False)
+        self.socket, theirs = socket.socketpair()
+        self.socket.setblocking(False)
         with theirs:
-            self._process = subprocess.Popen(
+            self.process = subprocess.Popen(
                 [sys.executable, "-m", "mklviz.server.serving"],
                 stdin=subprocess.PIPE,
                 env=self._environment,
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,  # Ctrl-C is for the dispatcher, which ends the workers
             )
-            assert self._process.stdin is not None
-            with self._process.stdin as settings:  # not among the arguments, which others may read
+            assert self.process.stdin is not None
+            with self.process.stdin as settings:  # not among the arguments, which others may read
                 settings.write(json.dumps({**self._asked, "socket": theirs.fileno()}).encode())
 
     async def hand_over(self, connection: socket.socket) -> None:
@@ -124,7 +122,7 @@ class _Worker:
         async with asyncio.timeout(PATIENCE):
             while True:
                 try:
-                    socket.send_fds(self._socket, [b"c"], [connection.fileno()])
+                    socket.send_fds(self.socket, [b"c"], [connection.fileno()])
                     return
                 except BlockingIOError:  # the worker is busy, and many connections wait for it
                     await asyncio.sleep(LOOK_AGAIN)
@@ -132,23 +130,15 @@ class _Worker:
     async def restart_when_ended(self) -> None:
         """Start the process again whenever it has ended."""
         while True:
-            while (code := self._process.poll()) is None:
+            while (code := self.process.poll()) is None:
                 await asyncio.sleep(LOOK_EVERY)
             _log.error("A process of the dashboard broke down (%s); another takes its place.", code)
-            self._socket.close()
+            self.socket.close()
             await asyncio.sleep(PAUSE)
             try:
                 self._start()
             except OSError as error:  # such as no memory; tried again a little later
                 _log.error("No process could take its place (%s).", error.strerror)
-
-    def ask_to_end(self) -> None:
-        """Let the process end: it does when its socket is closed."""
-        self._socket.close()
-
-    def wait_for_end(self) -> None:
-        """Wait until the process has ended."""
-        end(self._process, PATIENCE)
 
 
 def end(process: subprocess.Popen[bytes], seconds: float) -> None:
@@ -160,7 +150,9 @@ def end(process: subprocess.Popen[bytes], seconds: float) -> None:
         process.wait()
 
 
-def serve_from_processes(processes: int, asked: Mapping[str, Any], begun: Callable[[], object]) -> None:
+def serve_from_processes(
+    processes: int, listening: Sequence[socket.socket], asked: Mapping[str, Any], begun: Callable[[], object]
+) -> None:
     """Serve from several processes, each with `asked` for `make_server`, until this one ends; `begun`: called first."""
 
     async def hand_over(connection: socket.socket, request: bytes) -> None:
@@ -179,7 +171,6 @@ def serve_from_processes(processes: int, asked: Mapping[str, Any], begun: Callab
         for task in tasks:
             task.cancel()
 
-    listening = bind_sockets(asked["port"], asked["address"])
     workers, turns = [_Worker(number, processes, asked) for number in range(processes)], cycle(range(processes))
     try:
         asyncio.run(until_signal())
@@ -187,9 +178,9 @@ def serve_from_processes(processes: int, asked: Mapping[str, Any], begun: Callab
         for each in listening:
             each.close()
         for worker in workers:
-            worker.ask_to_end()
+            worker.socket.close()  # whereupon its process ends
         for worker in workers:
-            worker.wait_for_end()
+            end(worker.process, PATIENCE)
 
 
 PAGE, EVERYWHERE = "explorer", "0.0.0.0"
@@ -223,11 +214,11 @@ def serve(
         raise MklvizError(f"--classroom at {quote(where)} lets no other machine in: leave --address out.")
     check_processes(processes)
     below = check_prefix(prefix)
-    check_address(where, port)
     known_names(where, port, origins)  # so that a wrong name is reported here, and not by each process
     for origin in frames:
         frame_origin(origin)
     asked = check_code(code) if code is not None else "" if is_local(where) else new_code()
+    listening = listen(where, port)  # browsers that connect wait until the server is ready
     own_runs = bool(asked or origins or processes > 1) and not shared_runs
     log_to_stderr()
     page = f"http://{own_addresses(where)[0]}:{port}{below}/{PAGE}"
@@ -242,9 +233,8 @@ def serve(
     shared["found_at"] = "" if is_local(where) else page
     if processes > 1:
         secret = os.environ.get("BOKEH_SECRET_KEY") or secrets.token_urlsafe(32)
-        serve_from_processes(processes, {**shared, "secret": secret}, open_page)
+        serve_from_processes(processes, listening, {**shared, "secret": secret}, open_page)
         return
-    listening = bind_sockets(port, where)  # browsers that connect wait until the server is ready
     from mklviz.server.serving import serve_here
 
     serve_here(listening, shared, open_page)
