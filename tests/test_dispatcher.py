@@ -22,10 +22,11 @@ from _waits import next_round, soon, wait_for
 from bokeh.util.token import generate_jwt_token, generate_session_id, get_session_id
 
 from mklviz.errors import MklvizError
+from mklviz.limits import PROCESSES
 from mklviz.server import connections
 from mklviz.server.connections import LONGEST_REQUEST, Acceptor, is_whole, party
 from mklviz.server.front import MOST_BY_ITSELF, check_processes, destination, processes_for
-from mklviz.views.links import name_of_this_process, process_of
+from mklviz.views.links import WORKER, name_of_this_process, process_of
 
 PATIENCE = 90.0
 
@@ -39,11 +40,13 @@ def encoded(text: str) -> str:
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_whatever_asks_for_a_page_again_finds_its_process(place: int) -> None:
+def test_whatever_asks_for_a_page_again_finds_its_process(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def mine(signed: bool) -> str:
-        return name_of_this_process(lambda: generate_session_id(secret_key=b"secret", signed=signed), place, 3)
+        return name_of_this_process(lambda: generate_session_id(secret_key=b"secret", signed=signed))
 
-    name = name_of_this_process(lambda: generate_session_id(signed=False), place, 3)
+    monkeypatch.setenv(WORKER, str(place))
+    monkeypatch.setenv(PROCESSES, "3")
+    name = name_of_this_process(lambda: generate_session_id(signed=False))
     for asked in (f"?race={name}", f"?follow={name}&pace=0", f"/alive?session={name}"):
         assert destination(head(f"/explorer{asked}"), 3) == place
     for signed in (False, True):

@@ -24,12 +24,9 @@ def process_of(name: str, processes: int) -> int:
     return zlib.crc32(name.partition(".")[0].encode()) % processes
 
 
-def name_of_this_process(draw: Callable[[], str], number: int | None = None, processes: int | None = None) -> str:
-    """Draw names until one falls to the process with this `number`, by default to this process, and return it."""
-    if processes is None:
-        processes = served_by()
-    if number is None:
-        number = int(os.environ.get(WORKER, "0"))
+def name_of_this_process(draw: Callable[[], str]) -> str:
+    """Draw names until one falls to this process, and return it."""
+    number, processes = int(os.environ.get(WORKER, "0")), served_by()
     while process_of(name := draw(), processes) != number:
         pass
     return name
