@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import logging
 import sys
-import time
-from collections.abc import Callable, Iterator
 
 from mklviz.quoting import one_line
 
@@ -44,34 +42,30 @@ def _plain(line: str) -> str:
 class Budget(logging.StreamHandler):  # type: ignore[type-arg]
     """Writes entries while a minute's share of letters lasts: one for warnings and worse, one for the rest."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self) -> None:
         super().__init__(sys.stderr)
-        self._clock, self._begun = clock, clock()
-        self._left = {True: LETTERS, False: LETTERS}
-        self._left_out = 0
+        self._minute, self._left_out, self._left = 0, 0, [LETTERS, LETTERS]
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write an entry, unless there is no share left."""
-        for text in self._texts(record):
-            try:
-                self.stream.write(text + self.terminator)
-                self.flush()
-            except Exception:  # a full disk or a closed pipe is no reason to stop
-                return
-
-    def _texts(self, record: logging.LogRecord) -> Iterator[str]:
-        if self._clock() - self._begun >= MINUTE:
-            self._begun, self._left = self._clock(), {True: LETTERS, False: LETTERS}
-            if self._left_out:
-                yield f"mklviz: {self._left_out:,} more entries were left out, as there were too many in a minute."
-            self._left_out = 0
-        grave = record.levelno >= logging.WARNING
-        if self._left[grave] <= 0:
+        if (minute := int(record.created // MINUTE)) != self._minute:
+            left_out, self._minute, self._left_out, self._left = self._left_out, minute, 0, [LETTERS, LETTERS]
+            if left_out:
+                text = f"{left_out:,} more entries were left out, as there were too many in a minute."
+                super().emit(logging.LogRecord("mklviz", logging.WARNING, "", 0, text, (), None))
+        if self._left[record.levelno >= logging.WARNING] > 0:
+            super().emit(record)
+        else:
             self._left_out += 1
-            return
-        text = self.format(record)
-        self._left[grave] -= len(text)
-        yield text
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the entry of a record, which takes its part of the share."""
+        text = super().format(record)
+        self._left[record.levelno >= logging.WARNING] -= len(text)
+        return text
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Go on: a full disk or a closed pipe is no reason to stop."""
 
 
 def log_to_stderr() -> None:
