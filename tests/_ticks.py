@@ -73,6 +73,8 @@ class Walker(PlainSolver):
             weights[:2] = 1.0 / (t + 1), t / (t + 1)
             end = End("It stands still.") if t == self.last > 0 else None
             yield Iterate(weights, np.zeros(problem.n), 2.0 + 1.0 / (t + 1), 2.0, 0.1, 2 * t, end=end)
+            if end:
+                return
 
 
 class Prepared:
@@ -98,7 +100,7 @@ def shown(race: Race, recipe: Recipe | None = None, prepared: Any = None) -> Ses
 def following(session: Session, tab: Tab) -> Tab:
     """Let a tab or a card follow a session, as on a page, until the test is over; return it."""
     tab.follow(session)
-    session.param.watch(lambda _: tab.follow(session), ["race", "cursor", "theme"])
+    session.param.watch(lambda *_: tab.follow(session), ["race", "cursor", "theme"])
     LEFT_OPEN.append(tab)
     return tab
 

@@ -17,6 +17,7 @@ from mklviz.kernels.evaluation.builder import Progress
 from mklviz.kernels.evaluation.checks import read_families
 from mklviz.kernels.evaluation.specs import check_repair
 from mklviz.kernels.interface import column_names
+from mklviz.kernels.storage.disk import is_dask
 from mklviz.typing import Array
 
 AUTO, PRECOMPUTED = "auto", "precomputed"
@@ -89,9 +90,10 @@ def kernel_values(X: Array, n: int) -> Array:
 
 
 def with_names(X: Any) -> Any:
-    """Return tables of polars and Arrow as one of pandas: scikit-learn before 1.9 knows the names of no others."""
+    """Return a table of polars, Arrow or Dask as one of pandas: scikit-learn before 1.9 knows names of no others."""
     if hasattr(X, "collect"):
         raise KernelError("X is a lazy table, which holds no values yet: collect() it first.")
+    X = X.compute() if is_dask(X) else X
     names = column_names(X)
     if names is None or hasattr(X, "iloc"):
         return X
