@@ -54,19 +54,12 @@ def client_for(X: Any) -> Any:
 
 
 def begun(client: Any, work: Callable[..., Any], calls: Iterable[Sequence[Any]]) -> list[Any]:
-    """Return futures of ``work(*arguments)`` for all calls; arguments may be parts of Dask arrays.
-
-    Calls go to the workers' threads in turn: so all have as much to do, also where few parts are asked at once.
-    """
+    """Return futures of ``work(*arguments)`` for all calls; arguments may be parts of Dask arrays."""
     from dask import config, delayed
 
-    tasks = [delayed(work, pure=False)(*arguments) for arguments in calls]
-    threads = [worker for worker, count in client.nthreads().items() for _ in range(count)] or [None]
-    futures = [*tasks]
+    task = delayed(work, pure=False)
     with config.set({"distributed.admin.large-graph-warning-threshold": "1 PB"}):  # samples are large
-        for k, worker in enumerate(threads[: len(tasks)]):
-            some = slice(k, None, len(threads))
-            futures[some] = client.compute(tasks[some], workers=worker and [worker], allow_other_workers=True)
+        futures: list[Any] = client.compute([task(*arguments) for arguments in calls])
     return futures
 
 
