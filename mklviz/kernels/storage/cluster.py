@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,6 +24,8 @@ from mklviz.kernels.storage.disk import is_dask
 from mklviz.kernels.storage.passes import Factors, chunk_length
 from mklviz.quoting import message_of
 from mklviz.typing import Indices
+
+AT_ONCE = 64  # tasks that one message begins: with all that are computed of many samples it would be too long
 
 Result = TypeVar("Result")
 _CHOSEN: ContextVar[Any] = ContextVar("chosen", default=None)
@@ -79,11 +82,12 @@ class OnWorkers:
         return delayed(_done, pure=False)(work, self._parts[k], *arguments)
 
     def begun(self, tasks: Sequence[Any]) -> list[Any]:
-        """Return futures of tasks, all of which are sent at once: for each alone the client would take a hundredth."""
+        """Return futures of tasks, many of which are sent at once: for each alone the client takes a hundredth."""
         from dask import config
 
         with _reached(), config.set({"distributed.admin.large-graph-warning-threshold": "1 PB"}):
-            return list(self._client.compute(tasks))
+            some = (tasks[k : k + AT_ONCE] for k in range(0, len(tasks), AT_ONCE))
+            return [*chain.from_iterable(map(self._client.compute, some))]
 
     def answer_of(self, future: Any) -> Any:
         """Return what was asked for, however often workers are lost meanwhile."""
@@ -159,9 +163,8 @@ class ClusterFactors(OnWorkers):
         starts = range(0, len(self), self._length)
         within = [which[slice(*np.searchsorted(which, (k, k + self._length)))] - k for k in starts]
         calls = ((k, (some, columns)) for k, some in zip(starts, within, strict=True) if len(some))
-        return np.concatenate([np.empty((0, self.shape[1]), np.float32)[:, columns], *self.in_turn(_taken, calls)])[
-            back
-        ]
+        none = np.empty((0, self.shape[1]), np.float32)[:, columns]
+        return np.concatenate([none, *self.in_turn(_taken, calls)])[back]
 
 
 @contextmanager
