@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 
 import pytest
 
@@ -45,8 +46,9 @@ def _nothing_is_compiled_ahead() -> None:
 def _nothing_stays_open() -> Iterator[None]:
     """Close what a test has left open, such as tabs."""
     yield
-    while LEFT_OPEN:
-        LEFT_OPEN.pop().close()
+    with ExitStack() as closing:
+        while LEFT_OPEN:
+            closing.callback(LEFT_OPEN.pop().close)
 
 
 @pytest.fixture

@@ -427,8 +427,8 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/cli": (2741, 13),
     "mklviz/context": (587, 4),
     "mklviz/engine": (3921, 15),
-    "mklviz/inner": (4059, 18),
-    "mklviz/kernels": (7425, 34),
+    "mklviz/inner": (4063, 18),
+    "mklviz/kernels": (7427, 34),
     "mklviz/learn": (2119, 13),
     "mklviz/plot": (41, 1),
     "mklviz/problem": (3690, 19),
@@ -459,7 +459,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (554, 3),
     "mklviz/views/tabs": (2372, 12),
     "solvers": (6158, 29),
-    "tests": (47851, 200),
+    "tests": (47907, 200),
 }
 
 

@@ -16,7 +16,7 @@ from _waits import PATIENCE
 import mklviz as mv
 from mklviz.engine import Race, make_solver
 from mklviz.engine.race import branch_refusal, narrated, successors
-from mklviz.errors import MklvizError
+from mklviz.errors import MklvizError, UnsupportedProblem
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
 from mklviz.record.run_facts import Origin
@@ -98,15 +98,18 @@ def test_the_same_method_may_go_on_with_other_options_and_a_branch_may_have_bran
 
 
 @pytest.mark.parametrize(
-    ("run", "step", "solver", "said"),
+    ("run", "step", "solver", "error", "said"),
     [
-        *(("silp", STEP, "ufo", r"UFO-MKL always begins .*\.$"), ("silp", STEP, "smo-mkl", r"SMO-MKL.*\.$")),
-        *(("silp", step, "level", f"there is no step {step} to go on from") for step in (-1, 10**6)),
-        ("newton", 0, "level", r"no run 'newton'\. Its runs are: silp, spg"),
+        ("silp", STEP, "ufo", UnsupportedProblem, r"UFO-MKL always begins .*\.$"),
+        ("silp", STEP, "smo-mkl", UnsupportedProblem, r"SMO-MKL.*\.$"),
+        *(("silp", step, "level", MklvizError, f"there is no step {step} to go on from") for step in (-1, 10**6)),
+        ("newton", 0, "level", MklvizError, r"no run 'newton'\. Its runs are: silp, spg"),
     ],
 )
-def test_what_cannot_go_on_is_refused_in_a_sentence(run: str, step: int, solver: str, said: str) -> None:
-    with pytest.raises(MklvizError, match=said):
+def test_what_cannot_go_on_is_refused_in_a_sentence(
+    run: str, step: int, solver: str, error: type[Exception], said: str
+) -> None:
+    with pytest.raises(error, match=said):
         race().branch(run, step, solver)
 
 

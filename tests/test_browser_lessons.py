@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from _browser import App, Pages, Server, at_rest
+from _browser import App, Pages, Server, at_rest, new_page
 
 from mklviz.scenarios import Scenario, scenarios
 
@@ -123,14 +123,18 @@ BARS = '(figure) => figure.renderers.find((r) => r.glyph.type === "HBar").data_s
 
 
 @pytest.fixture
-def open_lesson(pages: Pages, server: Server) -> Callable[..., App]:
-    """Open lessons on the stage."""
+def open_lesson(chromium: Any, server: Server) -> Iterator[Callable[..., App]]:
+    """Open lessons on the stage, in a browser that has kept no answer of those above."""
+    context = new_page(chromium).context
+    pages = Pages(context)
 
     def opened(width: int = 1280, height: int = 720, **query: str) -> App:
         address = f"http://127.0.0.1:{server.port}/explorer?{urlencode({'pace': '0', **query})}"
         return pages.open(address, width, height, "Run lesson")
 
-    return opened
+    yield opened
+    context.close()
+    assert not pages.errors, "\n".join(pages.errors)
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)

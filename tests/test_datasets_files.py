@@ -393,8 +393,11 @@ def test_arrays_are_copies_and_cannot_be_written():
 
 
 def test_samples_that_are_held_out_are_said_and_leave_some_to_test_on():
-    data = toy(held_out=(np.arange(20) % 3 == 0).tolist())
-    train, _ = data.split(train=0.9)
+    held = np.arange(20) % 3 == 0
+    data = toy(held_out=held.tolist())
+    train, test = data.split(train=0.9, seed=7, standardize=False)
+    assert np.array_equal(train.X, data.X[~held])
+    assert np.array_equal(test.X, data.X[held])
     assert train.notes[-1].endswith("a split with the rows to test that the data name: 13 of 20 samples.")
     with pytest.raises(DataError, match="held_out must say True or False of each of the 20 samples"):
         replace(data, held_out=[True])

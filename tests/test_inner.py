@@ -90,7 +90,7 @@ def test_a_solution_handed_in_is_where_the_next_solve_starts(loss: Loss) -> None
 
 
 @pytest.mark.parametrize("loss", EVERY_LOSS, ids=repr)
-def test_hard_kernels_are_solved_those_of_no_numbers_refused_and_a_solve_can_be_left(loss: Loss) -> None:
+def test_hard_kernels_are_solved_and_a_solve_ends_with_those_of_no_numbers_or_when_told_to(loss: Loss) -> None:
     y = targets_of(loss)
     singular = [np.zeros((N, N)), np.ones((N, N)), np.outer(y, y), np.diag(np.arange(N) % 2.0), 1e-300 * np.eye(N)]
     for K in singular:

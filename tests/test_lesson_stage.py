@@ -179,16 +179,8 @@ def test_the_race_of_a_lesson_is_drawn_by_its_picture_and_another_by_the_usual_a
     assert names(explorer) == ["lesson-gap", "solves"]
 
 
-@pytest.mark.full
-def test_a_changed_set_up_steps_back_until_it_is_put_back_and_buttons_are_those_that_mean_something(
-    explorer: Explorer,
-) -> None:
+def test_a_changed_set_up_steps_back_until_it_is_put_back(explorer: Explorer) -> None:
     stage, own = explorer.stage, scenarios()[NAME].recipe
-    for state, seen in (("empty", "run"), ("preparing", "stop"), ("running", "stop"), ("finished", "run")):
-        stage.show_state(state, blocked=False, changed=False)
-        assert (stage.run.disabled, stage.stop.visible) == (seen != "run", seen == "stop")
-        assert stage.run.visible  # so that it keeps the focus
-    assert stage.run.label == "▶ Run again"
     assert not stage.changed.visible
     explorer.sidebar.load(own.changed(max_iter=7))
     assert stage.changed.visible
@@ -198,6 +190,16 @@ def test_a_changed_set_up_steps_back_until_it_is_put_back_and_buttons_are_those_
     assert not stage.changed.visible
     assert stage.panel.guess.visible
     assert explorer.sidebar.recipe == own
+
+
+@pytest.mark.full
+def test_buttons_are_those_that_mean_something(explorer: Explorer) -> None:
+    stage = explorer.stage
+    for state, seen in (("empty", "run"), ("preparing", "stop"), ("running", "stop"), ("finished", "run")):
+        stage.show_state(state, blocked=False, changed=False)
+        assert (stage.run.disabled, stage.stop.visible) == (seen != "run", seen == "stop")
+        assert stage.run.visible  # so that it keeps the focus
+    assert stage.run.label == "▶ Run again"
 
 
 def done(score: LessonScore, name: str, guess: int) -> LessonPanel:

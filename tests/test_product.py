@@ -1,6 +1,7 @@
 """Products of kernels: the bank, the problem they pose, and the methods that follow it, against independent values."""
 
 from dataclasses import replace
+from functools import cache
 
 import _problems
 import numpy as np
@@ -193,6 +194,39 @@ def test_only_methods_that_need_no_convexity_take_part_and_the_others_say_why(na
             assert found().refusal(problem) == f"{found.label} {why}"
             with pytest.raises(UnsupportedProblem, match=f"^{found.label} {why}$"):
                 next(iter(found().iterates(problem)))
+
+
+@cache
+def grid_minimum() -> tuple[float, Array]:
+    """The least W = J + 1'd of two features, over a grid that is refined three times around its best point."""
+    X, y = blobs(30, 0.1, features=2, seed=3)
+    D = distances(X)
+
+    def value(one: float, other: float) -> float:
+        return libsvm(np.exp(-one * D[0] - other * D[1]), y, 10.0)[0] + one + other
+
+    centre, reach = np.array([6.0, 6.0]), 6.0
+    best = np.inf
+    for _ in range(4):
+        axes = [np.unique(np.clip(c + reach * np.linspace(-1, 1, 13), 0.0, None)) for c in centre]
+        points = [(a, b) for a in axes[0] for b in axes[1]]
+        values = [value(*point) for point in points]
+        best, centre, reach = min(values), np.array(points[int(np.argmin(values))]), reach / 4.0
+    return float(best), centre
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["spg", "pgd"])
+def test_the_minimum_of_two_features_is_that_of_a_grid(name):
+    """The last grid has steps of 0.016, where W is flat to about 1e-4 of itself."""
+    X, y = blobs(30, 0.1, features=2, seed=3)
+    problem = mv.Problem(ProductBank.build(X), y, mv.Hinge(10.0), mv.L1Penalty(1.0))
+    least, where = grid_minimum()
+    ends = [solve(problem, name, projected_gradient=1e-5, random_start=k).best for k in range(4)]
+    best = min(ends, key=lambda end: end.objective)
+    assert best.objective == pytest.approx(least, rel=1e-4)
+    np.testing.assert_allclose(best.weights, where, atol=0.05)
+    assert all(end.objective >= least * (1.0 - 1e-6) for end in ends)
 
 
 @pytest.mark.each_value

@@ -171,10 +171,13 @@ def test_a_pause_holds_the_steps_resume_goes_on_and_what_was_stopped_is_repeated
     run.pause()
     assert run.status == "paused"
 
+    going = [each.id for each in store.runs("status:running")]
+
     def steps() -> list[int]:
-        return [each.steps for each in store.runs("status:running")]
+        return [store.runs(f"run:{id}")[0].steps for id in going]
 
     held = wait_until_still(steps, "no more steps", quiet=2.5)
+    assert len(held) == 2
     run.resume()
     wait_for(lambda: all(now > before for now, before in zip(steps(), held, strict=True)), "steps again")
     run.cancel()

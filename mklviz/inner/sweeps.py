@@ -119,9 +119,6 @@ class DualVariables(NamedTuple):
         return DualVariables(linear, low, high, lanes * diagonal)
 
 
-Near = tuple[Indices, DualVariables]  # of a chunk: which of its rows are stepped in, and what is known of these
-
-
 def known_there(rows: Factors, variables: DualVariables) -> list[Any]:
     """Return what stands for the variables of each chunk, which are beside it."""
     length = chunk_length(rows.shape[1])
@@ -137,6 +134,14 @@ class Terms(NamedTuple):
     rho: float
     offset: float
     lanes: int
+
+
+class Near(NamedTuple):
+    """Which rows of a chunk are stepped in, what is known of their variables, and what stays the same."""
+
+    places: Indices
+    variables: DualVariables
+    terms: Terms
 
 
 class Common(NamedTuple):
@@ -160,13 +165,12 @@ class Change(NamedTuple):
         return self.beta if share == 1.0 else self.before + share * (self.beta - self.before)
 
 
-def swept(rows: Factors, near: Near, terms: Terms, seed: int, last: Change, share: float, start: Change) -> Change:
+def swept(rows: Factors, near: Near, seed: int, last: Change, share: float, start: Change) -> Change:
     """Step once in some variables of a chunk, in the order that `seed` draws, and return what that changes.
 
     `last`: their change before, of which this share was added; `start`: whose end this begins with.
     """
-    places, variables = near
-    w, runs, rho, offset, s = terms
+    places, variables, (w, runs, rho, offset, s) = near
     before, (g, excess, gain, pull) = last.added(share), start.common
     beta, g, state = before.copy(), g.copy(), np.array([offset, excess, gain])
     blocks = np.random.default_rng(seed).permutation(-(-len(beta) // BLOCK))
@@ -213,7 +217,7 @@ class Sweeps:
         self._rows, self._common = rows, Common(g, excess)
         self._starts, self._which = [start for start, *_ in chunks], [which for _, which, *_ in chunks]
         some = ((start, known, (here - start).astype(np.int32)) for start, _, here, known in chunks)
-        nearby = [asked(rows, start, _near, known, here, lanes) for start, known, here in some]
+        nearby = [asked(rows, start, _near, known, here, self._terms) for start, known, here in some]
         self._near = begun(rows, nearby)
         held = (beta[which] for which in self._which)
         self._changes: list[Any] = [Change(one, one, self._common) for one in held]
@@ -226,12 +230,12 @@ class Sweeps:
 
     def sweep(self, rng: np.random.Generator) -> float:
         """Step once in each of the variables and return what the dual objective gained."""
-        rows, terms, first, s = self._rows, self._terms, self._common, self._terms.lanes
+        rows, first, s = self._rows, self._common, self._terms.lanes
         none = np.zeros(0)
         ends: list[Any] = [(0, Change(none, none, Common(first.g, first.excess / s)))] * s
         tasks, gained = [], 0.0
         for k, (start, near, last) in enumerate(zip(self._starts, self._near, self._changes, strict=True)):
-            given = near, terms, int(rng.integers(2**63)), last, self._shares[k % s], ends[k % s][1]
+            given = near, int(rng.integers(2**63)), last, self._shares[k % s], ends[k % s][1]
             tasks.append(asked(rows, start, swept, *given))
             ends[k % s] = start, tasks[-1]
         shared = [asked(rows, start, _common, end) for start, end in ends]
@@ -267,8 +271,8 @@ def _given(_: Factors, variables: DualVariables) -> DualVariables:
     return variables
 
 
-def _near(_: Factors, variables: DualVariables, places: Indices, lanes: int) -> Near:
-    return places.astype(np.int64), variables.some(places, lanes)
+def _near(_: Factors, variables: DualVariables, places: Indices, terms: Terms) -> Near:
+    return Near(places.astype(np.int64), variables.some(places, terms.lanes), terms)
 
 
 def _common(_: Factors, change: Change) -> Common:

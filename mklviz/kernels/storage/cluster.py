@@ -108,9 +108,10 @@ class OnWorkers:
 
 def blocks_of(client: Any, X: Any) -> Iterator[Any]:
     """Yield the blocks of a Dask array that has whole rows in each; the workers compute them ahead of time."""
-    parts = X.to_delayed()[:, 0]
-    there = OnWorkers(client, begun(client, np.asarray, ([part] for part in parts)))
-    yield from there.answers(there.of_all(np.asarray))
+    from dask import delayed
+
+    whole = delayed(np.asarray, pure=False)
+    yield from OnWorkers(client, []).answers([whole(part) for part in X.to_delayed()[:, 0]])
 
 
 class ClusterFactors(OnWorkers):
@@ -175,6 +176,7 @@ def _reached() -> Iterator[None]:
     except KernelError:
         raise
     except Exception as error:
+        error.__traceback__ = None  # the client keeps the error, and with this it would keep what all callers hold
         raise KernelError(
             f"The Dask cluster that holds the kernels could not compute with them: {message_of(error)}. Start it, or"
             " workers with more memory, and build the bank again."

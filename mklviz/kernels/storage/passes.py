@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 # every fast-math licence but those that deny nan and infinity
 FAST = {"nsz", "arcp", "contract", "reassoc", "afn"}
-PIECE = 60_000_000  # entries of a chunk of Z, between two checkpoints: some hundredths of a second
+PIECE = 60_000_000  # entries of a chunk of Z, between two checkpoints: a tenth of a second at most
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
