@@ -459,7 +459,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (554, 3),
     "mklviz/views/tabs": (2372, 12),
     "solvers": (6158, 29),
-    "tests": (47907, 200),
+    "tests": (47908, 200),
 }
 
 

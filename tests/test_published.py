@@ -34,6 +34,7 @@ EXTRAS = {  # of the modules that need more than the light installation
     "mklviz.sweeps.dask_cluster": {"dask"},
     "mklviz.sweeps.local_cluster": {"dask"},
     "mklviz.kernels.storage.cluster": {"dask"},
+    "mklviz.kernels.storage.shards": {"dask"},
     "mklviz.kernels.storage.disk": {"parquet"},
     "mklviz.datasets.covertype": {"learn"},
     "mklviz.datasets._read_binary": {"excel", "parquet"},
