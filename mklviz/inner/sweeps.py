@@ -121,7 +121,7 @@ class DualVariables(NamedTuple):
 
 def known_there(rows: Factors, variables: DualVariables) -> list[Any]:
     """Return what stands for the variables of each chunk, which are beside it."""
-    length = chunk_length(rows.shape[1])
+    length = chunk_length(rows.shape)
     starts = range(0, len(rows), length)
     return begun(rows, [asked(rows, k, _given, variables.some(slice(k, k + length))) for k in starts])
 
@@ -204,11 +204,11 @@ class Sweeps:
         bias: float,
         excess: float,
     ) -> None:
-        length, places = chunk_length(len(g)), near
-        if len(near) <= length < len(rows):  # a few steps in each of many chunks take less time than asking for them
-            release(rows)
+        places = near
+        if len(near) <= chunk_length((len(near), len(g))) < len(rows):
+            release(rows)  # a few steps in each of many chunks take less time than asking for them
             rows, places, there = rows[near], np.arange(len(near)), [variables.some(near)]
-        starts = np.arange(0, len(rows), length)
+        starts = np.arange(0, len(rows), chunk_length(rows.shape))
         cuts = np.searchsorted(places, starts[1:])
         chunks = [*zip(starts.tolist(), np.split(near, cuts), np.split(places, cuts), there, strict=True)]
         chunks = [chunk for chunk in chunks if len(chunk[1])]

@@ -41,9 +41,9 @@ from mklviz.kernels.interface import Access, Bank, Cross, Kind, Part, check_colu
 from mklviz.kernels.storage.cluster import ClusterFactors, blocks_of, client_for
 from mklviz.kernels.storage.disk import Folder, check_room, dask_table, is_dask, mapped_points, on_disk
 from mklviz.kernels.storage.passes import (
-    PIECE,
     Factors,
     added,
+    chunk_length,
     decisions,
     each,
     pieces,
@@ -108,7 +108,8 @@ class NystromBank(Bank):
         self.n_samples, self.normalize = len(factors), maps.normalize
         there = isinstance(factors, ClusterFactors)
         away = there or on_disk(factors)
-        self.nbytes = maps.nbytes + (min(factors.nbytes, factors.itemsize * PIECE) if away else factors.nbytes)
+        read = chunk_length(factors.shape) if away else len(factors)
+        self.nbytes = maps.nbytes + factors.itemsize * min(read, len(factors)) * maps.width
         self._rows, self._columns = factors, factors.T
         self._ranks = np.diff(maps.starts)
         self._last: tuple[Array, Array] | None = None

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, lapack, solve_triangular
+from scipy.linalg import blas, cho_factor, cho_solve, lapack
 
 from mklviz.context import checkpoint, interruptible, slices
 from mklviz.errors import KernelError
@@ -144,11 +144,11 @@ CHUNK = 4096  # points mapped together
 
 @dataclass(frozen=True)
 class Root:
-    """One kernel: which landmarks it uses (r,), the lower triangle L (r, r) of their kernel, and its columns of Z."""
+    """One kernel: which landmarks it uses (r,), the lower triangle L^-1 (r, r), and its columns of Z."""
 
     spec: KernelSpec
     pivots: Indices
-    lower: Array
+    inverse: Array
     start: int
 
     @property
@@ -180,7 +180,7 @@ class FeatureMaps:
     @property
     def nbytes(self) -> int:
         """Memory the landmarks and triangles take."""
-        roots = sum(root.lower.nbytes for subset in self.subsets for root in subset.roots)
+        roots = sum(root.inverse.nbytes for subset in self.subsets for root in subset.roots)
         return roots + sum(subset.landmarks.nbytes for subset in self.subsets)
 
     @property
@@ -193,10 +193,14 @@ class FeatureMaps:
 
         The first point is called number `first` where one cannot be scaled.
         """
+        # used again and again, as filling fresh memory takes longer
+        space = np.empty(min(len(new), CHUNK) * int(np.diff(self.starts).max()))
         for some in slices(len(new), CHUNK):
             for root, values, scale in self._values(new[some], weights, first + some.start):
-                solved = solve_triangular(root.lower, values.T, lower=True, check_finite=False, overwrite_b=True)
-                out[some, root.columns] = solved.T * scale
+                z = space[: len(values) * len(root.pivots)].reshape(len(values), -1)
+                np.take(np.asarray(values, dtype=np.float64), root.pivots, axis=1, out=z, mode="clip")
+                blas.dtrmm(1.0, root.inverse, z.T, lower=1, overwrite_b=1)
+                np.multiply(z, scale, out=out[some, root.columns], casting="same_kind")
             if weights is not None:
                 for k in np.flatnonzero(weights == 0.0):
                     out[some, self.starts[k] : self.starts[k + 1]] = 0.0
@@ -209,7 +213,7 @@ class FeatureMaps:
             for root in subset.roots:
                 if weights is None or weights[k] != 0.0:
                     base = subset.family.base(points, subset.landmarks) if base is None else base
-                    values = subset.family.profile(base, root.spec.value)[:, root.pivots]
+                    values = subset.family.profile(base, root.spec.value)
                     yield root, values, self._scale(subset, root, points, k, first)
                 k += 1
 
@@ -221,10 +225,11 @@ class FeatureMaps:
 
 
 def pivoted_root(kernel: Array) -> tuple[Indices, Array]:
-    """Return pivots (r,) and L (r, r), lower, with ``L L'`` the kernel (m, m) on the pivots, r as small as it gets."""
+    """Return pivots (r,) and L^-1 (r, r), lower; ``L L'`` is the kernel (m, m) on the pivots, r as small as it gets."""
     factor, pivots, rank, _ = lapack.dpstrf(kernel, tol=PRECISION * float(np.diag(kernel).max()), lower=1)
     rank = max(int(rank), 1)
-    return np.asarray(pivots[:rank] - 1, dtype=np.intp), np.tril(factor[:rank, :rank])
+    inverse, _ = lapack.dtrtri(factor[:rank, :rank], lower=1)
+    return np.asarray(pivots[:rank] - 1, dtype=np.intp), np.asfortranarray(np.tril(inverse))
 
 
 def roots_on(family: KernelFamily, name: str, columns: Sequence[int], landmarks: Array, start: int) -> tuple[Root, ...]:
@@ -329,7 +334,7 @@ class NystromBuilder:
         """Return the same on a Dask cluster: X is the array or Dask array of the samples."""
         factors: Any = ClusterFactors(client, X, self.maps.width, factors_of, self.maps)
         diagonals: list[Array] = []
-        share, length = 0.0, chunk_length(self.maps.width) / len(self.points)
+        share, length = 0.0, chunk_length(factors.shape) / len(self.points)
         with interruptible(lambda: self._report(SHARE_OF_LANDMARKS + (1.0 - SHARE_OF_LANDMARKS) * share)):
             for sums in each(factors, _squares):
                 diagonals += sums
@@ -348,7 +353,7 @@ class NystromBuilder:
         """
         n, maps = len(self.points), self.maps
         block = np.empty((min(CHUNK, n), maps.width), dtype=np.float32) if factors is None else factors
-        for start, stop in blocks(n, chunk_length(maps.width)):
+        for start, stop in blocks(n, chunk_length((n, maps.width))):
             rows = block[: stop - start] if factors is None else factors[start:stop]
             maps.write(self.points[start:stop], rows, first=start)
             diagonals.append(_sum_of_squares(rows))

@@ -60,7 +60,8 @@ class Gaussian(Widths):
         return np.asarray(distances**2)
 
     def profile(self, base: Array, value: float) -> Array:
-        return np.asarray(np.exp(base * (-0.5 / value**2)))
+        scaled = np.asarray(base * (-0.5 / value**2))
+        return np.exp(scaled, out=scaled)
 
     def on_one_feature(self, value: float) -> OneFeature:
         return OneFeature("exp square", -0.5 / value**2)

@@ -127,10 +127,10 @@ class ClusterFactors(OnWorkers):
         from dask import delayed
         from dask.array import from_array
 
-        self._length = chunk_length(columns)
+        self.shape = (int(X.shape[0]), columns)
+        self._length = chunk_length(self.shape)
         X = X if is_dask(X) else from_array(X, chunks=(self._length, -1), name=False)
         common = delayed(shared, name=f"mklviz-{secrets.token_hex(8)}", traverse=False)
-        self.shape = (int(X.shape[0]), columns)
         self.nbytes = self.itemsize * self.shape[0] * columns
         points = X.rechunk({0: self._length, 1: -1}).to_delayed()[:, 0]
         asked = ((make, common, part, k * self._length) for k, part in enumerate(points))

@@ -27,7 +27,8 @@ T = TypeVar("T")
 
 # every fast-math licence but those that deny nan and infinity
 FAST = {"nsz", "arcp", "contract", "reassoc", "afn"}
-PIECE = 60_000_000  # entries of a chunk of Z, between two checkpoints: a tenth of a second at most
+PIECE = 60_000_000  # entries of a chunk of Z, between two checkpoints, or twice as many: two tenths of a second at most
+CHUNKS = 12  # with more of them, all of them are larger: what a cluster is asked of each takes time
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
@@ -94,7 +95,7 @@ def each(Z: Factors, work: Callable[..., T], *along: Array) -> Iterator[T]:
 
     On a cluster `work` and what it takes and returns are sent: it must write into nothing that it takes.
     """
-    length = chunk_length(Z.shape[1])
+    length = chunk_length(Z.shape)
     starts = range(0, len(Z), length)
     return in_turn(Z, work, ((start, [array[start : start + length] for array in along]) for start in starts))
 
@@ -115,7 +116,7 @@ def asked(Z: Factors, start: int, work: Callable[..., Any], *arguments: Any) -> 
     if not isinstance(Z, np.ndarray):
         return Z.asked(start, work, *arguments)
     checkpoint()
-    stop = start + chunk_length(Z.shape[1])
+    stop = start + chunk_length(Z.shape)
     answer = work(Z[start:stop], *arguments)
     release(Z[:stop])  # reading a page brings back those around it
     return answer
@@ -165,14 +166,15 @@ def _everything(Z: Factors) -> Integers:
     return np.array([[0, Z.shape[1]]], dtype=np.int64)
 
 
-def chunk_length(columns: int) -> int:
-    """Return how many samples make a chunk of factors with so many columns."""
-    return max(PIECE // max(columns, 1), 1)
+def chunk_length(shape: tuple[int, ...]) -> int:
+    """Return how many samples make a chunk of factors of this shape."""
+    n, columns = shape
+    return max(min(max(n * columns // CHUNKS, PIECE), 2 * PIECE) // max(columns, 1), 1)
 
 
 def pieces(Z: Factors, length: int | None = None) -> Iterator[tuple[int, int]]:
     """Yield ranges of samples, chunks by default, asking before each whether the work is still wanted."""
-    length = chunk_length(Z.shape[1]) if length is None else length
+    length = chunk_length(Z.shape) if length is None else length
     for start in range(0, len(Z), length):
         checkpoint()
         stop = min(start + length, len(Z))
