@@ -74,7 +74,7 @@ def test_chunks_that_are_stepped_in_at_once_gain_what_they_say_and_never_lose(or
     columns, w = bank(X[np.argsort(Y, kind="stable")] if ordered else X).factors(np.linspace(0.0, 1.0, 12))
     table, y, runs = columns.T, np.sort(Y) if ordered else Y, passes.runs_of(w)
     box, beta = (np.minimum(5.0 * y, 0.0), np.maximum(5.0 * y, 0.0)), np.zeros(N)
-    variables = sweeps.DualVariables(y, *box, sweeps.diagonal(table, w, runs))
+    variables = sweeps.DualVariables(y, *box, passes.diagonal(table, w, runs))
     rho, offset, rng = 0.3, 0.1, np.random.default_rng(0)
 
     def value() -> float:

@@ -21,9 +21,9 @@ from mklviz.inner.blocked import cholesky
 from mklviz.inner.conjugates import summing
 from mklviz.inner.interface import Inner
 from mklviz.inner.svm import box_of, violation_unit
-from mklviz.inner.sweeps import DualVariables, Sweeps, diagonal, known_there
+from mklviz.inner.sweeps import DualVariables, Sweeps, known_there
 from mklviz.kernels.storage.disk import release
-from mklviz.kernels.storage.passes import Factors, decisions, projections, runs_of
+from mklviz.kernels.storage.passes import Factors, decisions, diagonal, projections, runs_of
 from mklviz.problem import Loss
 from mklviz.typing import Array, Indices
 

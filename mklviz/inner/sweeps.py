@@ -23,7 +23,6 @@ optimization, ICML 2015, whose sigma' is s.
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import cycle
 from typing import Any, NamedTuple
 
@@ -32,24 +31,12 @@ import numpy as np
 from mklviz.compiled import njit
 from mklviz.context import checkpoint
 from mklviz.kernels.storage.disk import release
-from mklviz.kernels.storage.passes import FAST, Factors, answer_of, asked, begun, chunk_length, each, joined
+from mklviz.kernels.storage.passes import FAST, Factors, answer_of, asked, begun, chunk_length
 from mklviz.typing import Array, Indices, Integers
 
 BLOCK = 16  # samples that stand together are stepped in together: rows drawn singly come slowly from memory
 PIECE = 20_000_000  # entries of Z between two checkpoints
 LANES = 2  # with four, more sweeps are needed
-
-
-@njit(cache=True, nogil=True, fastmath=FAST)
-def _diagonal(Z: Factors, w: Array, runs: Integers, q: Array) -> None:
-    """q_i = sum over r of w_r Z_ir^2, the diagonal of K."""
-    for i in range(Z.shape[0]):
-        total = 0.0
-        for run in range(runs.shape[0]):
-            z, part = Z[i, runs[run, 0] : runs[run, 1]], w[runs[run, 0] : runs[run, 1]]
-            for r in range(z.shape[0]):
-                total += part[r] * z[r] * z[r]
-        q[i] = total
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
@@ -92,17 +79,6 @@ def _sweep(
                 for r in range(z.shape[0]):
                     part[r] += change * size[r] * z[r]
     state[1], state[2] = total, gain
-
-
-def diagonal(Z: Factors, w: Array, runs: Integers) -> Array:
-    """Return the diagonal of ``Z diag(w) Z'``, (n,)."""
-    return joined(Z, each(Z, partial(_squared, w, runs)))
-
-
-def _squared(w: Array, runs: Integers, rows: Factors) -> Array:
-    q = np.empty(len(rows))
-    _diagonal(rows, w, runs, q)
-    return q
 
 
 class DualVariables(NamedTuple):

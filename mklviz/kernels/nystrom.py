@@ -45,6 +45,7 @@ from mklviz.kernels.storage.passes import (
     added,
     chunk_length,
     decisions,
+    diagonal_of,
     each,
     pieces,
     projections,
@@ -309,7 +310,7 @@ class NystromBank(Bank):
     @cached_property
     def _largest(self) -> Array:
         """The largest entry of each kernel's diagonal, (m,), from one pass."""
-        return np.max([*each(self._rows, partial(_largest_of, self.maps.starts[:-1]))], axis=0)
+        return np.max([*each(self._rows, partial(_largest_of, self.maps.starts))], axis=0)
 
     @spending("gradient")
     def products(self, v: Array, which: Indices) -> Array:
@@ -424,13 +425,10 @@ def _compensated(columns: slice, rows: Factors, v: Array) -> tuple[Array, Array]
     return out, beside
 
 
-def _largest_of(starts: Indices, rows: Factors) -> Array:
-    """Return the largest diagonal entry of each kernel in a chunk, (m,)."""
-    largest = np.zeros(len(starts))
-    for start, stop in pieces(rows, BLOCK):
-        squares = np.square(rows[start:stop], dtype=np.float64)
-        largest = np.maximum(largest, np.add.reduceat(squares, starts, axis=1).max(axis=0))
-    return largest
+def _largest_of(starts: Indices, rows: Factors) -> list[float]:
+    """Return the largest diagonal entry of each kernel in a chunk, whose columns begin at `starts` (m + 1,)."""
+    ones, runs = np.ones(rows.shape[1]), np.stack([starts[:-1], starts[1:]], axis=1)
+    return [float(diagonal_of(ones, runs[k : k + 1], rows).max()) for k in range(len(runs))]
 
 
 def _percent(share: float) -> str:

@@ -55,6 +55,18 @@ def _decide(Z: Factors, g: Array, runs: Integers, f: Array) -> None:
         f[i] = total
 
 
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _diagonal(Z: Factors, w: Array, runs: Integers, q: Array) -> None:
+    """q_i = sum over r of w_r Z_ir^2, the diagonal of K."""
+    for i in range(Z.shape[0]):
+        total = 0.0
+        for run in range(runs.shape[0]):
+            z, part = Z[i, runs[run, 0] : runs[run, 1]], w[runs[run, 0] : runs[run, 1]]
+            for r in range(z.shape[0]):
+                total += part[r] * z[r] * z[r]
+        q[i] = total
+
+
 def projections(Z: Factors, v: Array, runs: Integers | None = None) -> Array:
     """Return ``Z'v`` (R,), zero outside the columns of `runs`; samples with v_i = 0 are not read."""
     return added(each(Z, partial(_projected, _everything(Z) if runs is None else runs), v), Z.shape[1])
@@ -88,6 +100,18 @@ def _decided(g: Array, runs: Integers, rows: Factors) -> Array:
     f = np.empty(len(rows))
     _decide(rows, g, runs, f)
     return f
+
+
+def diagonal(Z: Factors, w: Array, runs: Integers) -> Array:
+    """Return the diagonal of ``Z diag(w) Z'``, (n,)."""
+    return joined(Z, each(Z, partial(diagonal_of, w, runs)))
+
+
+def diagonal_of(w: Array, runs: Integers, rows: Factors) -> Array:
+    """Return the same of a chunk."""
+    q = np.empty(len(rows))
+    _diagonal(rows, w, runs, q)
+    return q
 
 
 def each(Z: Factors, work: Callable[..., T], *along: Array) -> Iterator[T]:
