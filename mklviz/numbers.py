@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["counted", "duration_text", "is_number", "is_switch", "is_whole", "number_text", "share_text"]
+__all__ = ["counted", "duration_text", "is_number", "is_switch", "is_whole", "number_text", "score_text", "share_text"]
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 LEAST_SHARE = 1e-8  # that is written in full
@@ -45,6 +45,11 @@ def number_text(value: float, form: str = ",.6g", unit: str = "") -> str:
         power = f"10{str(int(exponent)).translate(RAISED)}"
         text = power if float(factor) == 1.0 else f"{float(factor):g}×{power}"
     return text.replace("-", "−") + unit
+
+
+def score_text(score: float, what: str) -> str:
+    """Return a score as people write it: an accuracy in per cent, R² as it is."""
+    return number_text(100 * score, ".1f", " %") if "accuracy" in what.lower() else number_text(score, ".3f")
 
 
 def counted(number: float, noun: str) -> str:

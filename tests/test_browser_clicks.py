@@ -206,6 +206,10 @@ def test_a_table_dropped_on_the_page_is_opened_whenever_it_was(page: Any) -> Non
         views_stand(page)
 
 
+UNPAINTED = """() => [...Bokeh.documents[0].all_models].filter((model) => model.data?.seq > model.data?.ack)
+  .map((model) => [model.data.seq, model.data.ack])"""
+
+
 def test_tabs_opened_one_behind_the_other_are_all_filled(open_app: Any) -> None:
     app = open_app(solvers="level", iterations=5)
     app.page.on("console", lambda told: app.errors.append(told.text) if is_broken(told) else None)
@@ -218,6 +222,7 @@ def test_tabs_opened_one_behind_the_other_are_all_filled(open_app: Any) -> None:
         tab.click()
         app.page.get_by_role("tab", name=title, exact=True, selected=True).wait_for()
         views_stand(app.page)
+        app.until(lambda: not app.page.evaluate(UNPAINTED), "frames sent before a tab was drawn to be painted")
 
 
 def test_who_follows_a_race_sees_all_of_it_whenever_the_page_was_opened(open_app: Any, chromium: Any) -> None:

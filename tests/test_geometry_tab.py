@@ -255,7 +255,7 @@ def test_ends_apart_and_equally_low_are_called_a_flat_valley_and_no_others() -> 
     assert flat_valley([("SILP", one), ("Level", end([0.0, 1.0], 150.0))]) == ""
     assert flat_valley([]) == ""
     said = flat_valley([("SILP", one), ("SPG", near), ("Level", far)])
-    assert "SPG and Level ended 31 % of the weight apart" in said
+    assert "the best points of SPG and Level are 31 % of the weight apart" in said
     assert "differ by 0.3 % only" in said
 
 

@@ -256,3 +256,6 @@ def test_runs_are_put_together_by_their_race_which_is_cut_off_where_one_of_them_
     for states in (("converged", "cut off"), ("cut off", "failed"), ("stopped", "cut off")):
         race = PastRace("race", tuple(StoredRun(state, status=state) for state in states))
         assert (race.state, race.result) == ("cut off", "no steps")
+    for what, text in (("test accuracy", "92.6 %"), ("test R²", "0.926")):
+        run = StoredRun("one", steps=1, svm_solves=18, gap=0.0095, results={"score": 0.926, "score_label": what})
+        assert PastRace("race", (run,)).result == f"gap 0.95 % · 18 SVM solves · {what} {text}"

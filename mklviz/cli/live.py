@@ -18,6 +18,7 @@ from typing import TextIO
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import Race, Run
 from mklviz.engine.compiling import few_steps, miniatures
+from mklviz.numbers import score_text
 from mklviz.problem import Problem
 from mklviz.quoting import one_line
 from mklviz.recipe.prepared import Prepared
@@ -93,7 +94,7 @@ def result_table(race: Race, prepared: Prepared) -> str:
     rows: list[Sequence[str]] = [(*COLUMNS, prepared.score_label)]
     for key, run in race.runs.items():
         summary = summarize(key, run.status, run.trace)
-        rows.append((*summary, score_text(prepared, run.trace.best) if len(run.trace) else "–"))
+        rows.append((*summary, scored(prepared, run.trace.best) if len(run.trace) else "–"))
     sentences = [f"{label(key, run.trace)}: {run.reason}" for key, run in race.runs.items()]
     if race.precision:
         sentences += ["", race.precision]
@@ -104,10 +105,9 @@ def result_table(race: Race, prepared: Prepared) -> str:
     return "\n".join([*aligned(rows), "", *sentences, *heading, *shares])
 
 
-def score_text(prepared: Prepared, iterate: Iterate) -> str:
+def scored(prepared: Prepared, iterate: Iterate) -> str:
     """Return the score on the test part: per cent of classes, or R²."""
-    score = prepared.score(iterate)
-    return f"{score:.3f}" if prepared.test.task == "regression" else f"{100 * score:.1f} %"
+    return score_text(prepared.score(iterate), prepared.score_label)
 
 
 def aligned(rows: Sequence[Sequence[str]], words: int = 2) -> list[str]:

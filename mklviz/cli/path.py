@@ -12,7 +12,7 @@ import numpy as np
 
 from mklviz.cli.arguments import check_output, cluster_of, code_of, read_recipe
 from mklviz.cli.documents import path_document, print_document
-from mklviz.cli.live import aligned, score_text, warm_up
+from mklviz.cli.live import aligned, scored, warm_up
 from mklviz.contract import Array
 from mklviz.engine import Path, path, path_values
 from mklviz.engine.grid import changed, check_range
@@ -138,7 +138,7 @@ def path_table(path: Path, prepared: Prepared) -> str:
     header = (path.parameter, "status", "steps", "SVM solves", "CPU s", "objective", "gap", "kernels")
     rows: list[tuple[str, ...]] = [(*header, prepared.score_label)]
     for row, best in zip(path.rows(), path.finals, strict=True):
-        rows.append((*row, score_text(prepared, best)))
+        rows.append((*row, scored(prepared, best)))
     unsolved = sum(trace.status not in SOLVED for _, trace in path)
     total = (
         f"{path.label}, {'warm' if path.warm else 'cold'} starts: {counted(len(path.values), 'value')},"

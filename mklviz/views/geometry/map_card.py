@@ -316,7 +316,7 @@ def model_words(label: str, level: bool) -> str:
 
 
 def flat_valley(ends: Sequence[End]) -> str:
-    """Say that runs on a convex problem ended apart and equally low, so that the way is flat; "" where they did not."""
+    """Say that the best points of runs on a convex problem are apart and equally low, as it is flat; "" if not."""
     least = min((end.objective for _, end in ends), default=0.0)
     low = [(label, end) for label, end in ends if end.objective - least <= ALIKE * abs(least)]
     pairs = [(apart(one, other), a, b, _differ(one, other)) for (a, one), (b, other) in combinations(low, 2)]
@@ -325,8 +325,8 @@ def flat_valley(ends: Sequence[End]) -> str:
         return ""
     difference = tick_text(float(f"{differ:.2g}"), "percent")
     return (
-        f"A flat valley: {one} and {other} ended {100 * share:.0f} % of the weight apart, with objectives that differ"
-        f" by {difference} only; along the line between them it is never above the higher end."
+        f"A flat valley: the best points of {one} and {other} are {100 * share:.0f} % of the weight apart, and their"
+        f" objectives differ by {difference} only; along the line between them it is never above the higher end."
     )
 
 

@@ -14,7 +14,7 @@ import param
 from mklviz.engine import solver_classes
 from mklviz.engine.task import Task
 from mklviz.errors import MklvizError
-from mklviz.numbers import counted, share_text
+from mklviz.numbers import counted, score_text, share_text
 from mklviz.quoting import MOST_NAME, one_line
 from mklviz.record.store import Store, StoredRun
 from mklviz.record.store.stored import CUT_OFF, DAMAGED
@@ -74,8 +74,8 @@ class PastRace:
         if not best.steps and math.isnan(best.objective):
             return "no steps"
         gap = "" if math.isnan(best.gap) else f"gap {share_text(best.gap)}"
-        score = best.results.get("score")
-        scored = f"{best.results.get('score_label', 'score')} {score:.3f}" if isinstance(score, float) else ""
+        score, what = best.results.get("score"), str(best.results.get("score_label", "score"))
+        scored = f"{what} {score_text(score, what)}" if isinstance(score, float) else ""
         return " · ".join(filter(None, (gap, counted(best.svm_solves, "SVM solve"), scored)))
 
     @property

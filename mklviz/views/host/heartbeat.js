@@ -6,10 +6,12 @@ const acts = (target, key) => key === " " && (ticked(target) || ["BUTTON", "SUMM
   || ["button", "tab", "option", "switch", "combobox", "menuitem"].includes(target.getAttribute?.("role")))
 const moves = (target) => ["tab", "radio", "option", "combobox", "slider", "menuitem"].includes(target.getAttribute?.("role"))
 export function render({ model, el }) {
-  model.on("seq", () => {
+  const paint = () => {
     const seq = model.seq
     requestAnimationFrame(() => setTimeout(() => { model.ack = seq }, 0))
-  })
+  }
+  model.on("seq", paint)
+  if (model.seq > model.ack) paint()  // sent before this was here to see it
   const pressed = (event) => {
     const target = event.composedPath()[0]
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return

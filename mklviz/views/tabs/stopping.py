@@ -12,7 +12,7 @@ from typing import Any
 from mklviz.analysis.stopping import DIGITS, RULES, Judgement, Rule, judge, threshold_text
 from mklviz.engine import Replay, Returned
 from mklviz.engine.task import Task
-from mklviz.numbers import number_text
+from mklviz.numbers import number_text, score_text
 from mklviz.record import FINAL, Trace
 from mklviz.views.form import Form, FormRow, Select, Slider
 from mklviz.views.look import cards
@@ -213,9 +213,7 @@ def _row(replay: Replay, trace: Trace, style: RunStyle, score_name: str, silent:
 def _cells(returned: Returned, score_name: str) -> list[str]:
     cells = [above_words(returned), f"{returned.iterate.active:,}", _percent(returned.misplaced)]
     if score_name:
-        score = returned.score
-        accurate = f"{100 * score:.1f} %" if "accuracy" in score_name.lower() else f"{score:.3f}"
-        cells.append(accurate if math.isfinite(score) else "–")
+        cells.append(score_text(returned.score, score_name))
     return cells
 
 

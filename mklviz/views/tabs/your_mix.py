@@ -15,7 +15,7 @@ from mklviz.analysis.landscape import YOURS, Mix, Mixer, above, mix_lines, mixed
 from mklviz.contract import Iterate
 from mklviz.engine.task import Task
 from mklviz.inner.oracle import needs_known_loss
-from mklviz.numbers import number_text, share_text
+from mklviz.numbers import number_text, score_text, share_text
 from mklviz.problem import Problem
 from mklviz.recipe.prepared import Prepared
 from mklviz.record import Trace
@@ -170,9 +170,8 @@ class YourMix(FigureTab):
             self.score.object = self._score_words(self.mix, mine, standing(mine, traces))
 
     def _score_words(self, mix: Mix, mine: float, standing: str) -> str:
-        prepared, score = self._session.prepared, mix.score
-        text = f"{score:.3f}" if prepared.test.task == "regression" else f"{100 * score:.1f} %"
-        test = f", {prepared.score_label} {text}" if np.isfinite(score) else ""
+        what = self._session.prepared.score_label
+        test = f", {what} {score_text(mix.score, what)}" if np.isfinite(mix.score) else ""
         return (
             f'<p><b class="large">{share_text(mine, 3)}</b> above the best proven lower bound'
             f" (objective {number_text(mix.iterate.objective)}{escape(test)})</p>{cards.lines(standing)}"
