@@ -20,6 +20,7 @@ from mklviz.kernels.families._family import squared_distances
 from mklviz.kernels.storage.cluster import ClusterFactors
 from mklviz.kernels.storage.disk import ROWS, Folder, written
 from mklviz.kernels.storage.passes import Factors, added, chunk_length, each
+from mklviz.lazy import cached_property
 from mklviz.numbers import is_whole
 from mklviz.typing import Array, Indices
 
@@ -144,12 +145,17 @@ CHUNK = 4096  # points mapped together
 
 @dataclass(frozen=True)
 class Root:
-    """One kernel: which landmarks it uses (r,), the lower triangle L^-1 (r, r), and its columns of Z."""
+    """One kernel: which landmarks it uses (r,), the lower triangle L (r, r) of their kernel, and its columns of Z."""
 
     spec: KernelSpec
     pivots: Indices
-    inverse: Array
+    lower: Array
     start: int
+
+    @cached_property
+    def inverse(self) -> Array:
+        """L^-1 (r, r): to multiply by it takes half of the time of solving with L."""
+        return np.asfortranarray(np.tril(lapack.dtrtri(self.lower, lower=1)[0]))
 
     @property
     def columns(self) -> slice:
@@ -180,7 +186,7 @@ class FeatureMaps:
     @property
     def nbytes(self) -> int:
         """Memory the landmarks and triangles take."""
-        roots = sum(root.inverse.nbytes for subset in self.subsets for root in subset.roots)
+        roots = sum(2 * root.lower.nbytes for subset in self.subsets for root in subset.roots)
         return roots + sum(subset.landmarks.nbytes for subset in self.subsets)
 
     @property
@@ -225,11 +231,10 @@ class FeatureMaps:
 
 
 def pivoted_root(kernel: Array) -> tuple[Indices, Array]:
-    """Return pivots (r,) and L^-1 (r, r), lower; ``L L'`` is the kernel (m, m) on the pivots, r as small as it gets."""
+    """Return pivots (r,) and L (r, r), lower, with ``L L'`` the kernel (m, m) on the pivots, r as small as it gets."""
     factor, pivots, rank, _ = lapack.dpstrf(kernel, tol=PRECISION * float(np.diag(kernel).max()), lower=1)
     rank = max(int(rank), 1)
-    inverse, _ = lapack.dtrtri(factor[:rank, :rank], lower=1)
-    return np.asarray(pivots[:rank] - 1, dtype=np.intp), np.asfortranarray(np.tril(inverse))
+    return np.asarray(pivots[:rank] - 1, dtype=np.intp), np.tril(factor[:rank, :rank])
 
 
 def roots_on(family: KernelFamily, name: str, columns: Sequence[int], landmarks: Array, start: int) -> tuple[Root, ...]:
