@@ -25,7 +25,7 @@ from mklviz.inner.oracle import SvmOracle
 from mklviz.kernels import Gaussian, KernelBank, Laplacian
 from mklviz.kernels.nystrom import NystromBank
 from mklviz.problem import BlockL1, Hinge, L1Penalty, Logistic, Loss, Problem, Regularizer, Simplex, Squared
-from mklviz.problem.proving import _best, prove, prove_if_doubtful
+from mklviz.problem.proving import _best, prove, prove_if_doubtful, relative_gap
 from mklviz.problem.rounding import rounding_bound
 from mklviz.record import Trace
 from mklviz.record.run_facts import Verdict
@@ -141,6 +141,14 @@ def test_with_linear_prices_the_best_average_proves_what_a_linear_program_says(l
         dual = posed.loss.dual_from_signed(proof.signed, posed.y)
         assert posed.lower_bound(dual) == pytest.approx(proof.bound, rel=1e-9, abs=1e-9 * best)
         assert (proof.weights >= 0.0).all()
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_gap_below_an_objective_of_zero_is_infinite_without_a_warning() -> None:
+    """As of the one-class SVM with prices of which no kernel is worth the first."""
+    assert relative_gap(np.float64(0.0), np.float64(-1e10)) == np.inf
+    assert relative_gap(np.float64(0.0), np.float64(0.0)) == 0.0
+    assert np.isnan(relative_gap(np.float64(np.nan), np.float64(0.0)))
 
 
 def test_certificates_survive_a_file(tmp_path: Path) -> None:

@@ -35,8 +35,8 @@ from mklviz.typing import Array, Indices
 
 
 def relative_gap(upper: float, lower: float) -> float:
-    """Return ``(upper - lower) / |upper|``; nan where a bound is nan."""
-    return (upper - lower) / max(abs(upper), np.finfo(float).tiny)
+    """Return ``(upper - lower) / |upper|``, infinite where the upper bound is zero alone; nan where a bound is nan."""
+    return float(upper - lower) / max(float(abs(upper)), float(np.finfo(float).tiny))
 
 
 optimize = Later("scipy.optimize")
