@@ -82,8 +82,9 @@ def read_several(
     tables = [*frames.values(), *(array for array in arrays.values() if array.ndim)]
     unnamed = _without_numbers_as_names(arrays, {*map(len, tables)})
     test = None if options.test is None else PurePath(options.test)
+    held_out = _arrays.numbered(arrays, [*map(len, frames.values())])
     pairs = _arrays.pairs_to_test([*arrays, *frames], () if test is None else (test.name, test.stem))
-    held_out = _stacked(pairs, arrays, frames)
+    held_out = _stacked(pairs, arrays, frames) if held_out is None else held_out
     if options.target is None:
         unnamed += _labels_by_columns(arrays, frames)
     for stem, array in [*arrays.items()]:
