@@ -79,7 +79,8 @@ def read_dataset(
     header : bool, int or two of them, optional
         Whether the first row holds names of columns, or the number of the row that does, or of the two that do.
     task : {"classes", "numbers"}, optional
-        What the target holds; if left out, up to 20 whole numbers are classes, and more where they number them.
+        What the target holds; if left out, what the file declares to be words, up to 20 whole numbers, and more where
+        they number classes, are classes.
     leave_out : str or list of str, optional
         Columns that are not used.
     na : str or list of str, optional

@@ -153,7 +153,7 @@ class FileFacts:
     is written; `decimal`: how commas in numbers are meant where none tells; `sheets`: of a workbook; `held_out`: which
     rows came from a file of rows to test; `absent` (rows, views): which rows a view lacks; `tests`: files that may hold
     such rows; `grams`: kernels (m, n, n) of the rows, by their files; `spelling`: that of the table learned from;
-    `roles`: what the file itself calls columns, "target", "words", or "aside" for no feature.
+    `roles`: what the file itself calls columns, "target", "words", both, or "aside" for no feature.
     """
 
     header: bool | int | tuple[int, ...] = True
