@@ -18,6 +18,7 @@ from mklviz.quoting import MOST_NAME, named
 from ._dataset import DataError, Dataset
 from ._file_kind import files_in, reason_of, without_remarks
 from ._formats import arff, format_of, json, libsvm, npz, options_of, table_in
+from ._formats._arrays import frame_of
 from ._frame import dataset_from_frame
 from ._grams import GramFiles, left_in_files
 from ._several import read_several
@@ -243,7 +244,7 @@ def read_frame(
     if form is libsvm:
         return libsvm.frame_of(content, name, names, target), FileFacts()
     if content.startswith(npz.ARRAY):
-        return npz.frame_of(npz.arrays_in(content, name, LIMITS.cells)[name], name), FileFacts()
+        return frame_of(npz.arrays_in(content, name, LIMITS.cells)[name], name), FileFacts()
     return read_dataset_bytes(data, filename)
 
 

@@ -90,7 +90,7 @@ def read_several(
     for stem, array in [*arrays.items()]:
         gaps = array.ndim == 2 and array.dtype.kind == "f" and len(array) != array.shape[1] and np.isnan(array).any()
         if gaps or (not frames and len(arrays) == 1):  # a table without names
-            frames[stem] = npz.frame_of(arrays.pop(stem), stem).reset_index(drop=True)
+            frames[stem] = _arrays.frame_of(arrays.pop(stem), stem).reset_index(drop=True)
     order, notes = in_one_order(arrays, samples)
     notes += unnamed
     if not frames:
@@ -106,7 +106,7 @@ def read_several(
     kernels = _kernels({stem: array for stem, array in arrays.items() if stem not in labels})
     for stem, array in arrays.items():
         if stem not in (*labels, *kernels) and array.ndim == 2:
-            frames[stem] = npz.frame_of(array, stem).reset_index(drop=True)
+            frames[stem] = _arrays.frame_of(array, stem).reset_index(drop=True)
     frames = {stem: in_order(frame, order, notes) for stem, frame in frames.items()}
     notes += row_by_row(order) if labels else []
     tests = tuple(frames) if len(frames) > 1 and len({tuple(frame.columns) for frame in frames.values()}) == 1 else ()
@@ -140,7 +140,7 @@ def _labels_by_columns(arrays: dict[str, NDArray[Any]], frames: dict[str, pd.Dat
     if any(max(each.shape, default=0) == each.size or each.dtype.kind in "US" for each in arrays.values()):
         return []
     tall = {stem: each for stem, each in arrays.items() if each.ndim == 2 and len(each) > each.shape[1]}
-    tables = frames | {stem: npz.frame_of(each, stem) for stem, each in tall.items()}
+    tables = frames | {stem: _arrays.frame_of(each, stem) for stem, each in tall.items()}
     plain = {
         stem: table[[each for each in table if not (called_id(str(each)) and table[each].is_unique)]]
         for stem, table in tables.items()
@@ -203,7 +203,7 @@ def _arrays_of(
     if labels is not None:
         return {filename: labels}, [], None
     array, names = matrix.matrix_in(data)
-    pairs = None if array is None else of_pairs(npz.frame_of(array, filename))
+    pairs = None if array is None else of_pairs(_arrays.frame_of(array, filename))
     if pairs is not None:
         return {filename: pairs[0]}, [*map(cell_text, pairs[1]["sample"])], array
     return None if array is None else {filename: array}, names, None
@@ -240,7 +240,7 @@ def _stacked(
         if all(isinstance(part, np.ndarray) for part in parts) and parts[0].shape[1:] == parts[1].shape[1:]:
             arrays[train] = np.concatenate(parts)
             continue
-        first, second = (npz.frame_of(part, train) if isinstance(part, np.ndarray) else part for part in parts)
+        first, second = (_arrays.frame_of(part, train) if isinstance(part, np.ndarray) else part for part in parts)
         if first.columns[-1] == second.columns[-1] == LABEL:  # of LIBSVM, where columns of zeros are not written
             columns = max(first.columns, second.columns, key=len)
             first, second = (part.reindex(columns=columns, fill_value=0.0) for part in (first, second))

@@ -100,6 +100,7 @@ def _header(given: Any) -> bool | int | tuple[int, ...] | None:
 
 
 OF_TABLES = ("target", "missing", "task", "leave_out", "na", "decimal", "thousands", "test")
+OF_ARRAYS = tuple({*OF_TABLES} - {"decimal", "thousands"})  # where a single array is a table
 OF_KIND: Mapping[str, tuple[str, ...]] = {
     "": (*OF_TABLES, "header", "sep", "encoding"),
     "excel": (*OF_TABLES, "header", "sheet"),

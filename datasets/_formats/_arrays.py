@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, pairwise, takewhile
 from math import comb
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,14 @@ from mklviz.quoting import listed
 
 from .._cells import LABEL_NAMES
 from .._dataset import Array, DataError, Dataset
-from .._file_kind import check_size
-from .._frame import kernels_of
+from .._file_kind import check_size, reading
+from .._frame import dataset_from_frame, kernels_of
 from .._grams import FEWEST, GramFiles, checked, symmetric
 from .._labels import Labels, code_labels
+from .._table_options import FileFacts, Progress, TableOptions, refuse_unused
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _Y = ("y", "labels", "label", "target", "targets", "gnd", "class", "classes", "group", "gt", "ytrain", "y_train", "ytr")
 _X = ("x", "data", "fea", "features", "feature", "samples", "xtrain", "x_train", "xtr")
@@ -81,6 +85,30 @@ def _stacked(arrays: Mapping[str, NDArray[Any]]) -> tuple[dict[str, NDArray[Any]
     if labels is None or not fits or made[labels].size != sum(*lengths):
         return dict(arrays), None
     return made, np.repeat([False, True], lengths.pop())
+
+
+def read_arrays(
+    arrays: Mapping[str, NDArray[Any]], name: str, options: TableOptions, progress: Progress, dialect: str
+) -> Dataset:
+    """Return the data set in arrays of a file; one alone is a table, unless square or called as samples or labels."""
+    for key, array in arrays.items() if len(arrays) == 1 else ():
+        oblong = array.ndim == 2 and array.shape[0] != array.shape[1]
+        if array.dtype.names or (oblong and key.lower().rpartition(".")[2] not in (*_X, *_Y)):
+            return dataset_from_frame(frame_of(array, name), options, name, FileFacts(dialect=dialect), progress)
+    refuse_unused(options, (), name)
+    return dataset_of(arrays, name)
+
+
+def frame_of(array: NDArray[Any], name: str) -> pd.DataFrame:
+    """Return a single array as a table."""
+    import pandas as pd
+
+    if array.dtype.names is None and array.ndim != 2:
+        raise DataError(f"{name} holds an array of shape {array.shape}, which is no table.")
+    with reading(f"{name} is no table"):
+        columns = list(array.dtype.names or (f"x{j + 1}" for j in range(array.shape[1])))
+        rows = array if array.dtype.names is None else array.ravel()
+        return pd.DataFrame(rows, columns=columns, index=range(1, len(rows) + 1))
 
 
 def dataset_of(arrays: Mapping[str, NDArray[Any]], name: str) -> Dataset:
