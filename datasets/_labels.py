@@ -87,7 +87,8 @@ def _check_classes(classes: Sequence[str], samples: int, where: str) -> None:
     if len(classes) < 2:
         raise DataError(
             f"Every label in {where} is {in_quotes(classes[0])}; a classifier needs at least two classes. "
-            "If the labels are in another column, choose it as the target, or, where no column is called so, nothing."
+            "If the labels are in another column, choose that as the target; to learn what samples of one class have in"
+            ' common, choose "nothing".'
         )
     if len(classes) > most_classes(samples):
         raise DataError(
