@@ -155,9 +155,9 @@ def read_columns(
     for j, each in enumerate(raw):
         made = TableColumn(each.name, each.values, each.codes, _parsed(each, file_sign, facts, options), unit=each.unit)
         first = j == 0 and (facts.unnamed or (facts.header is False and frame.shape[1] > 2 and _one_by_one(made)))
-        role = facts.roles.get(each.name)
-        left = "you left it out" if each.name in options.leave_out else _NO_FEATURE * (role == "aside")
-        columns.append(_with_role(made, frame, first, role == "words", left, options.target))
+        role = facts.roles.get(each.name, "")
+        left = "you left it out" if each.name in options.leave_out else _NO_FEATURE * ("aside" in role)
+        columns.append(_with_role(made, frame, first, "words" in role, left, options.target))
         if each.texts and columns[-1].role == "numbers":
             unsure = [] if each.sign or file_sign or options.thousands else [*_unsure(columns[-1], facts)]
             notes |= dict.fromkeys((*_written(columns[-1], each.usual), *unsure))

@@ -273,7 +273,10 @@ def _frozen(name: str, values: ArrayLike, ndim: int) -> Array:
         raise DataError(f"{name} must have {ndim} dimension{'s' * (ndim > 1)}; its shape is {array.shape}.")
     if not np.isfinite(array).all():
         where = ", ".join(str(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise DataError(f"{name}[{where}] is not a finite number; missing values must be filled in or left out.")
+        raise DataError(
+            f"{name}[{where}] is not a finite number: fill it in or leave its row out beforehand. In tables alone, such"
+            " as CSV or a DataFrame, missing values are seen to (missing)."
+        )
     array.setflags(write=False)
     return array
 

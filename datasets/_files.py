@@ -18,6 +18,7 @@ from mklviz.quoting import MOST_NAME, named
 from ._dataset import DataError, Dataset
 from ._file_kind import files_in, reason_of, without_remarks
 from ._formats import arff, format_of, json, libsvm, npz, options_of, table_in
+from ._formats._arrays import frame_of
 from ._frame import dataset_from_frame
 from ._grams import GramFiles, left_in_files
 from ._several import read_several
@@ -79,7 +80,8 @@ def read_dataset(
     header : bool, int or two of them, optional
         Whether the first row holds names of columns, or the number of the row that does, or of the two that do.
     task : {"classes", "numbers"}, optional
-        What the target holds; if left out, up to 20 whole numbers are classes, and more where they number them.
+        What the target holds; if left out, what the file declares to be words, up to 20 whole numbers, and more where
+        they number classes, are classes.
     leave_out : str or list of str, optional
         Columns that are not used.
     na : str or list of str, optional
@@ -242,7 +244,7 @@ def read_frame(
     if form is libsvm:
         return libsvm.frame_of(content, name, names, target), FileFacts()
     if content.startswith(npz.ARRAY):
-        return npz.frame_of(npz.arrays_in(content, name, LIMITS.cells)[name], name), FileFacts()
+        return frame_of(npz.arrays_in(content, name, LIMITS.cells)[name], name), FileFacts()
     return read_dataset_bytes(data, filename)
 
 

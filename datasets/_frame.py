@@ -23,7 +23,7 @@ from ._columns import MOST_WORDS, Rows, TableColumn, cell_text, read_columns
 from ._dataset import Array, DataError, Dataset
 from ._file_kind import check_size
 from ._grams import matrix_apart, together, without_labels
-from ._labels import MOST_CLASSES, code_labels, one_class
+from ._labels import code_labels, most_classes, one_class
 from ._table_options import FILL, LEAVE_OUT, NOTHING, FileFacts, Progress, Role, TableOptions, TableSummary
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ SHOWN_ROWS, SHOWN_COLUMNS = 8, 40
 MOST_OFFERED = 1000  # targets, where none can be used
 _PARTS = {"train", "training", "test", "testing", "val", "valid", "validation", "dev"}
 _CALLED = ("is_test", "is_train", "istest", "istrain")
+_OF_WORDS = ("category", "Categorical", "Enum")  # types of columns, of pandas and polars
 _TESTED = "it says which rows are tested"
 _GENES = re.compile(
     r"\W*(genes?|probe|transcript|otu|taxon|peptide|protein|id_ref|symbol|ens(g\d|embl)|hugo|\d+_at)",
@@ -76,7 +77,7 @@ def dataset_from_frame(
     where they are.
     """
     options, facts = options or TableOptions(), facts or FileFacts()
-    meant = [each for each, what in facts.roles.items() if what == "target" and each not in options.leave_out]
+    meant = [each for each, what in facts.roles.items() if "target" in what and each not in options.leave_out]
     if meant and options.target is None:
         options = replace(options, target=meant[0])
         facts = replace(facts, assumed=(*facts.assumed, f"The target is {column(meant[0])}, as the file says."))
@@ -121,7 +122,9 @@ def _dataset(frame: pd.DataFrame, options: TableOptions, name: str, facts: FileF
     codes, inverse = np.unique(label.codes[kept.rows], return_inverse=True)
     texts = label.texts()
     named = [texts[code] for code in codes]
-    labels = one_class(inverse) if unlabelled else code_labels(named, column(label.name), inverse, options.task)
+    declared = "words" in facts.roles.get(label.name, "") and len(named) <= most_classes(len(inverse))
+    task = options.task or ("classes" if declared else None)
+    labels = one_class(inverse) if unlabelled else code_labels(named, column(label.name), inverse, task)
     assumed = tuple(text for text in facts.assumed if not _ASSUMED.search(text))
     tested = None if tested is None else tested[kept.rows]
     apart = () if tested is None else (f"{int(tested.sum()):,} of {len(tested):,} rows are tested, not trained on.",)
@@ -274,7 +277,7 @@ def _targets(columns: Sequence[TableColumn], left_out: Sequence[str]) -> tuple[s
 def _predictable(candidate: TableColumn) -> bool:
     present = len(candidate.codes) - candidate.gaps
     if candidate.aside:
-        most = min(max(MOST_CLASSES, present // 2), present - 1)
+        most = min(most_classes(present), present - 1)
         return candidate.role == "text" and 1 < len(candidate.values) <= most
     return candidate.role == "numbers" or len(candidate.values) > 1
 
@@ -355,5 +358,7 @@ def from_frame(data: Any, options: TableOptions, name: str) -> Dataset:
         raise DataError(f"df must be a DataFrame, of pandas or polars, but {type(data).__name__} was given.") from None
     parts = (key if isinstance(key, tuple) else (key,) for key in frame.columns)
     names, notes = unique_names([" ".join(str(part) for part in key if part != "") for key in parts], name)
+    kinds = map(str, getattr(whole, "dtypes", ()))
+    roles = {called: "words" for called, kind in zip(names, kinds, strict=False) if kind.startswith(_OF_WORDS)}
     frame = frame.set_axis(names, axis=1).set_axis(range(1, len(frame) + 1), axis=0)
-    return dataset_from_frame(frame, options, name, FileFacts(assumed=tuple(notes)))
+    return dataset_from_frame(frame, options, name, FileFacts(assumed=tuple(notes), roles=roles))

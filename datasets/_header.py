@@ -102,9 +102,9 @@ def _of_orange(rows: Sequence[Row]) -> tuple[int, tuple[str, ...], tuple[str, ..
     if not known or not all(_by_kind("c", [row[j] for row in rows[count:]]) for j in of_numbers):
         return None
     words = ["words" * (kind[:1] == "d" or " " in kind) for kind in kinds]
-    roles = [_FLAGS.get(flag, word) for flag, word in zip(flags, words, strict=True)]
-    first = roles.index("target") if "target" in roles else -1
-    return count, tuple(names), tuple("aside" if w == "target" and j > first else w for j, w in enumerate(roles))
+    roles = [f"{_FLAGS.get(flag, '')} {word}" for flag, word in zip(flags, words, strict=True)]
+    first = next((j for j, role in enumerate(roles) if "target" in role), len(roles))
+    return count, tuple(names), tuple("aside" if "target" in w and j > first else w for j, w in enumerate(roles))
 
 
 def _below_titles(rows: Sequence[Row]) -> int:

@@ -38,6 +38,11 @@ def one_class(inverse: NDArray[np.intp]) -> Labels:
     return Labels(np.ones(len(inverse)), "binary", ("-1", "1"), "No column is predicted: all rows are of one class.")
 
 
+def most_classes(samples: int) -> int:
+    """Return how many different labels of some samples may be classes."""
+    return max(MOST_CLASSES, samples // 2)
+
+
 def code_labels(
     texts: Sequence[str], where: str, inverse: NDArray[np.intp] | None = None, task: str | None = None
 ) -> Labels:
@@ -82,9 +87,10 @@ def _check_classes(classes: Sequence[str], samples: int, where: str) -> None:
     if len(classes) < 2:
         raise DataError(
             f"Every label in {where} is {in_quotes(classes[0])}; a classifier needs at least two classes. "
-            "If the labels are in another column, choose it as the target, or, where no column is called so, nothing."
+            "If the labels are in another column, choose that as the target; to learn what samples of one class have in"
+            ' common, choose "nothing".'
         )
-    if len(classes) > max(MOST_CLASSES, samples // 2):
+    if len(classes) > most_classes(samples):
         raise DataError(
             f"{where} holds {len(classes)} different labels in {samples} rows, which looks like a name or a text; "
             "choose the column of labels as the target."

@@ -200,7 +200,8 @@ def read_parquet(data: bytes, name: str, options: TableOptions, progress: Progre
     frame.index = pd.RangeIndex(1, len(frame) + 1)
     notes = [f"The {column(word)} is left out: it holds lists or tables of their own." for word in nested]
     frame.columns, twice = unique_names(names, name)
-    return frame, FileFacts(assumed=(*notes, *twice), dialect="Parquet")
+    roles = {word: "words" for word in names if types.is_dictionary(file.schema_arrow.field(word).type)}
+    return frame, FileFacts(assumed=(*notes, *twice), dialect="Parquet", roles=roles)
 
 
 def _once_each(data: bytes, file: Any, names: Sequence[str], name: str) -> list[str]:

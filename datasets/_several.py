@@ -82,14 +82,15 @@ def read_several(
     tables = [*frames.values(), *(array for array in arrays.values() if array.ndim)]
     unnamed = _without_numbers_as_names(arrays, {*map(len, tables)})
     test = None if options.test is None else PurePath(options.test)
+    held_out = _arrays.numbered(arrays, [*map(len, frames.values())])
     pairs = _arrays.pairs_to_test([*arrays, *frames], () if test is None else (test.name, test.stem))
-    held_out = _stacked(pairs, arrays, frames)
+    held_out = _stacked(pairs, arrays, frames) if held_out is None else held_out
     if options.target is None:
         unnamed += _labels_by_columns(arrays, frames)
     for stem, array in [*arrays.items()]:
         gaps = array.ndim == 2 and array.dtype.kind == "f" and len(array) != array.shape[1] and np.isnan(array).any()
         if gaps or (not frames and len(arrays) == 1):  # a table without names
-            frames[stem] = npz.frame_of(arrays.pop(stem), stem).reset_index(drop=True)
+            frames[stem] = _arrays.frame_of(arrays.pop(stem), stem).reset_index(drop=True)
     order, notes = in_one_order(arrays, samples)
     notes += unnamed
     if not frames:
@@ -105,7 +106,7 @@ def read_several(
     kernels = _kernels({stem: array for stem, array in arrays.items() if stem not in labels})
     for stem, array in arrays.items():
         if stem not in (*labels, *kernels) and array.ndim == 2:
-            frames[stem] = npz.frame_of(array, stem).reset_index(drop=True)
+            frames[stem] = _arrays.frame_of(array, stem).reset_index(drop=True)
     frames = {stem: in_order(frame, order, notes) for stem, frame in frames.items()}
     notes += row_by_row(order) if labels else []
     tests = tuple(frames) if len(frames) > 1 and len({tuple(frame.columns) for frame in frames.values()}) == 1 else ()
@@ -139,7 +140,7 @@ def _labels_by_columns(arrays: dict[str, NDArray[Any]], frames: dict[str, pd.Dat
     if any(max(each.shape, default=0) == each.size or each.dtype.kind in "US" for each in arrays.values()):
         return []
     tall = {stem: each for stem, each in arrays.items() if each.ndim == 2 and len(each) > each.shape[1]}
-    tables = frames | {stem: npz.frame_of(each, stem) for stem, each in tall.items()}
+    tables = frames | {stem: _arrays.frame_of(each, stem) for stem, each in tall.items()}
     plain = {
         stem: table[[each for each in table if not (called_id(str(each)) and table[each].is_unique)]]
         for stem, table in tables.items()
@@ -202,7 +203,7 @@ def _arrays_of(
     if labels is not None:
         return {filename: labels}, [], None
     array, names = matrix.matrix_in(data)
-    pairs = None if array is None else of_pairs(npz.frame_of(array, filename))
+    pairs = None if array is None else of_pairs(_arrays.frame_of(array, filename))
     if pairs is not None:
         return {filename: pairs[0]}, [*map(cell_text, pairs[1]["sample"])], array
     return None if array is None else {filename: array}, names, None
@@ -239,7 +240,7 @@ def _stacked(
         if all(isinstance(part, np.ndarray) for part in parts) and parts[0].shape[1:] == parts[1].shape[1:]:
             arrays[train] = np.concatenate(parts)
             continue
-        first, second = (npz.frame_of(part, train) if isinstance(part, np.ndarray) else part for part in parts)
+        first, second = (_arrays.frame_of(part, train) if isinstance(part, np.ndarray) else part for part in parts)
         if first.columns[-1] == second.columns[-1] == LABEL:  # of LIBSVM, where columns of zeros are not written
             columns = max(first.columns, second.columns, key=len)
             first, second = (part.reindex(columns=columns, fill_value=0.0) for part in (first, second))

@@ -100,6 +100,7 @@ def _header(given: Any) -> bool | int | tuple[int, ...] | None:
 
 
 OF_TABLES = ("target", "missing", "task", "leave_out", "na", "decimal", "thousands", "test")
+OF_ARRAYS = tuple({*OF_TABLES} - {"decimal", "thousands"})  # where a single array is a table
 OF_KIND: Mapping[str, tuple[str, ...]] = {
     "": (*OF_TABLES, "header", "sep", "encoding"),
     "excel": (*OF_TABLES, "header", "sheet"),
@@ -153,7 +154,7 @@ class FileFacts:
     is written; `decimal`: how commas in numbers are meant where none tells; `sheets`: of a workbook; `held_out`: which
     rows came from a file of rows to test; `absent` (rows, views): which rows a view lacks; `tests`: files that may hold
     such rows; `grams`: kernels (m, n, n) of the rows, by their files; `spelling`: that of the table learned from;
-    `roles`: what the file itself calls columns, "target", "words", or "aside" for no feature.
+    `roles`: what the file itself calls columns, "target", "words", both, or "aside" for no feature.
     """
 
     header: bool | int | tuple[int, ...] = True

@@ -180,6 +180,23 @@ def test_bad_input_is_one_sentence_and_exit_code_2(words, part, capsys):
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        *("run --data mine.csv --csv", "race --data mine.csv --html", "run --data other.csv,mine.csv --save"),
+        *("sweep data=mine.csv;C=1 --csv", "fit mine.csv --out", "predict m.skops mine.csv --out"),
+        *("path --data=mine.csv --vary C --output", "run --data mine.csv --test mine.csv --picture ./sub/../"),
+    ],
+)
+def test_a_file_that_is_read_is_not_written_over(words, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "mine.csv").write_text("a,class\n1,p\n2,q\n")
+    assert main([*f"{words} mine.csv".replace("/ ", "/").split()]) == 2
+    assert "mine.csv is a file to read here, and would be written over" in capsys.readouterr().err
+    assert (tmp_path / "mine.csv").read_text().startswith("a,class")
+
+
+@pytest.mark.parametrize(
     "words", [["fly"], [], ["run", "--gap"], ["race", "--threads", "1.5"], ["fit", "t.csv", "m.skops"]]
 )
 def test_words_it_does_not_know_are_one_sentence_and_exit_code_2(words, capsys):

@@ -95,7 +95,7 @@ BAD_CSV = [
     (b"a,y\n1,x\n1e999,y\n", 'column "a": it holds numbers, but "1e999" in row 3, which is not a finite'),
     (b"a,y\n,x\n?,y\n", 'column "a": it is empty'),
     (b"a,y\n1,x\n2,\n", 'Every label in column "y" is "x"'),
-    (b"a,y\n1,x\n2,x\n", 'Every label in column "y" is "x"'),
+    (b"a,y\n1,x\n2,x\n", 'Every label in column "y" is "x".* samples of one class have in common, choose "nothing"'),
     (b"a,b\n1,2\n2,\n", "Every label"),
     ("\n".join(",".join(f"w{n}{k}" for k in range(n)) for n in range(2, 15)).encode(), "nothing to predict"),
     (b"a,y\n1,x\n2,\x8f\n", "Row 3 of bad.csv is not UTF-8"),  # nor Windows-1252
@@ -131,7 +131,10 @@ BAD_NPZ = [
     (npz(X=X, y=np.ones(4)), "Every label in array y"),
     (npz(X=X[0], y=Y), "Array X of bad.npz must have 2 dimensions"),
     (npz(X=X.astype(str), y=Y), "Array X of bad.npz must hold real numbers"),
-    (npz(X=np.where(X == 5, np.inf, X), y=Y), r"X\[2, 1\] is not a finite number"),
+    (
+        npz(X=np.where(X == 5, np.inf, X), y=Y),
+        r"X\[2, 1\] is not a finite number: fill it in or leave its row out before",
+    ),
     (npz(X=np.array([[1, None]] * 4, dtype=object), y=Y), "Array X of bad.npz .* Python objects"),
     (npz(X=X, y=np.array([1, [], 1, 2], dtype=object)), "Array y of bad.npz .* Python objects"),
     (npz(grams=GRAMS[:, :3], y=Y), r"grams has shape \(2, 3, 4\); expected \(m, 4, 4\)"),

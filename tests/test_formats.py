@@ -18,7 +18,7 @@ import pytest
 from _corpus import member
 from _samples import HEAD, KERNELS, RNG, SAMPLES, TRAINED, WORDS, K, N, X, Y, is_the_table, matlab, read, rows, saved
 from scipy.io import savemat
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, save_npz
 
 import mklviz as mv
 from mklviz.datasets import DataError, _file_kind, read_dataset_bytes
@@ -266,9 +266,21 @@ def test_labels_that_are_python_objects_are_read_without_unpickling(monkeypatch:
 
 
 def test_a_single_array_is_a_table_whose_last_column_is_the_target() -> None:
-    file = io.BytesIO()
-    np.save(file, np.column_stack([X, Y]))
+    file, packed, both = io.BytesIO(), io.BytesIO(), np.column_stack([X, Y])
+    np.save(file, both)
+    save_npz(packed, csr_matrix(both))
     assert is_the_table(read(file.getvalue(), "x.npy"))
+    for content, name in (
+        (saved(arr_0=both), "x.npz"),
+        (saved(A=both), "x.npz"),
+        (packed.getvalue(), "x.npz"),
+        (matlab(A=both), "x.mat"),
+    ):
+        assert is_the_table(read(content, name))
+        assert read(content, name, target="x1").task == "regression"
+    for kind, write in (("npz", saved), ("mat", matlab)):
+        with pytest.raises(DataError, match=r"x\.... holds X \(40, 3\): no labels"):
+            read(write(X=X), f"x.{kind}")
     with pytest.raises(DataError, match="cut off"):
         read(file.getvalue()[:-80], "x.npy")
 

@@ -670,6 +670,33 @@ def test_what_orange_says_of_columns_is_heeded(names: str) -> None:
         assert f'Column "{name}" is set aside: {why}' in found.notes
 
 
+WORDS_OF = {"three": ["0.5", "1.5", "2.5"], "thirty": [str(word) for word in range(100, 130)]}
+NOMINAL = pd.DataFrame({"a": VALUES[:, 0], "size": list("012") * 20})
+
+
+@pytest.mark.parametrize("words", WORDS_OF.values(), ids=WORDS_OF)
+@pytest.mark.parametrize("kind", ["pandas", "polars", "parquet", "arff", "orange"])
+def test_what_is_declared_to_be_words_is_no_number(kind: str, words: list[str]) -> None:
+    frame = NOMINAL.assign(colour=(words * 20)[:60])
+    lines = frame.to_csv(index=False, header=False)
+    if kind == "arff":
+        head = f"@attribute a real\n@attribute size {{0,1,2}}\n@attribute colour {{{','.join(words)}}}\n@data\n"
+        found = read_dataset_bytes(f"@relation r\n{head}{lines}".encode(), "t.arff")
+    elif kind == "orange":
+        found = table(f"a,D#size,cD#colour\n{lines}")
+    elif kind == "polars":
+        sizes = pl.Enum(["0", "1", "2"])
+        found = Dataset.from_frame(pl.from_pandas(frame).cast({"size": sizes, "colour": pl.Categorical}))
+    else:
+        frame, file = frame.astype({"size": "category", "colour": "category"}), io.BytesIO()
+        frame.to_parquet(file)
+        content = file.getvalue()
+        found = Dataset.from_frame(frame) if kind == "pandas" else read_dataset_bytes(content, "t.parquet")
+    assert (found.task, found.classes) == ("multiclass", tuple(words))
+    assert found.feature_names == ("a", "size=0", "size=1", "size=2")
+    assert f'The labels in column "colour" are read as {len(words)} classes.' in found.notes
+
+
 def test_letters_and_names_that_orange_uses_too_stay_what_they_are() -> None:
     lines = "".join(f"{i}.5\t{i % 3}\t{['red', 'blue'][i % 2]}\n" for i in range(20))
     found = table(f"age\tlegs\tcolour\nc\td\td\n\t\t\n{lines}")  # kinds without roles

@@ -21,6 +21,7 @@ from _samples import (
     X,
     Y,
     is_the_table,
+    matlab,
     read,
     rows,
     saved,
@@ -408,6 +409,28 @@ def test_arrays_and_matrices_of_numbers_are_paired_as_tables_are(tmp_path: Path)
     np.savetxt(tmp_path / "y_train.csv", Y[1:TRAINED], fmt="%d")
     with pytest.raises(DataError, match="different numbers of rows: 29 to train on and 10 to test; 30 to train on"):
         read_dataset(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["t.npz", "t.mat", "folder"])
+def test_numbers_of_rows_say_which_are_tested_where_they_are_all_there(name: str, tmp_path: Path) -> None:
+    order = np.random.default_rng(0).permutation(N)
+
+    def found(numbers: np.ndarray) -> Dataset:
+        parts = {"X": X, "y": Y, "train_idx": numbers[:TRAINED], "test_idx": numbers[TRAINED:]}
+        if name != "folder":
+            return read((matlab if name == "t.mat" else saved)(**parts), name)
+        for stem, part in parts.items():
+            np.savetxt(tmp_path / f"{stem}.csv", part, delimiter=",", fmt="%.3f" if stem == "X" else "%d")
+        return read_dataset(tmp_path)
+
+    for numbers in (order, order + 1):
+        assert is_the_table(found(numbers))
+        assert np.flatnonzero(found(numbers).held_out).tolist() == sorted(order[TRAINED:])
+    if name == "t.npz":
+        data = found(2 * order)
+        assert is_the_table(data)
+        assert data.held_out is None
+        assert data.notes[-1] == "Not used of t.npz: train_idx (30,), test_idx (10,)."
 
 
 def test_rows_to_test_leave_every_class_to_train_on() -> None:

@@ -40,7 +40,7 @@ def test_a_race_goes_on_in_memory_where_the_disk_has_gone_and_is_written_when_it
     trace = growing()
     recording = store.record({"level": trace}, RunHead(words="new"))
     recording.finish()
-    assert "is missing" in store.trouble
+    assert f"where {store.folder} is a file" in store.trouble
     assert "go on in memory" in store.trouble
     assert [run.status for run in store.runs("new")] == ["running"]
     assert store.trace(recording.ids["level"]) is trace
@@ -77,7 +77,7 @@ def test_a_folder_that_cannot_be_made_is_said_and_runs_are_known_while_they_go_o
     (tmp_path / "file").write_text("x")
     reset()
     store = open_store(tmp_path / "file" / "store")
-    assert "is missing" in store.trouble
+    assert f"where {tmp_path / 'file'} is a file" in store.trouble
     store.record({"level": growing()}, RunHead())
     assert [run.status for run in store.runs()] == ["running"]
     reset()

@@ -10,6 +10,7 @@ from mklviz.recipe import Recipe
 from mklviz.sweeps import Member, MemberOutcome, Shard, Sweep, SweepTable
 from mklviz.sweeps.definition import alternatives
 from mklviz.sweeps.engine import MemberQueue
+from mklviz.sweeps.running import sweep_of
 from mklviz.sweeps.table import machines_text, summary_rows
 
 PATHS = "data=sonar; C=100,10,1; solvers=silp,level; path=C"
@@ -242,6 +243,14 @@ def test_times_of_different_machines_are_not_put_together_and_means_without_the_
     row = dict(zip(*summary_rows(with_other(status="limit", svm_solves=8)), strict=True))
     assert row["solved"] == "1 of 2"
     assert row["SVM solves"].startswith("≥ 6")
+
+
+def test_two_files_of_the_same_samples_are_one_data_set_and_refused(tmp_path: Path) -> None:
+    for name, sign in (("plain.csv", ","), ("semi.csv", ";")):
+        lines = "".join(f"{i % 7}{sign}{'uv'[i % 2]}\n" for i in range(20))
+        (tmp_path / name).write_text(f"a{sign}class\n{lines}")
+    with pytest.raises(MklvizError, match=r"semi\.csv holds the same samples as .*plain\.csv: list one of them"):
+        sweep_of(f"data={tmp_path / 'plain.csv'},{tmp_path / 'semi.csv'}; C=1")
 
 
 def test_tables_are_written_as_csv_and_parquet(tmp_path: Path) -> None:

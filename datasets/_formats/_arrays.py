@@ -8,11 +8,12 @@ column) for each label are the samples, several of them views; pictures (n, h, w
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from itertools import pairwise, takewhile
+from itertools import chain, pairwise, takewhile
 from math import comb
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +22,14 @@ from mklviz.quoting import listed
 
 from .._cells import LABEL_NAMES
 from .._dataset import Array, DataError, Dataset
-from .._file_kind import check_size
-from .._frame import kernels_of
+from .._file_kind import check_size, reading
+from .._frame import dataset_from_frame, kernels_of
 from .._grams import FEWEST, GramFiles, checked, symmetric
 from .._labels import Labels, code_labels
+from .._table_options import FileFacts, Progress, TableOptions, refuse_unused
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _Y = ("y", "labels", "label", "target", "targets", "gnd", "class", "classes", "group", "gt", "ytrain", "y_train", "ytr")
 _X = ("x", "data", "fea", "features", "feature", "samples", "xtrain", "x_train", "xtr")
@@ -48,10 +53,26 @@ def pairs_to_test(names: Sequence[str], wanted: Sequence[str] = ()) -> dict[str,
     return {test: names[0] for test, names in zip(tests, alike, strict=True)} if all(len(f) == 1 for f in alike) else {}
 
 
+def numbered(arrays: dict[str, NDArray[Any]], lengths: Collection[int] = ()) -> NDArray[np.bool_] | None:
+    """Take the numbers of rows to test and of all others, from 0 or 1, out of arrays; return which rows are tested."""
+    for test, train in pairs_to_test([*arrays]).items():
+        others = (array.shape for key, array in arrays.items() if key not in (test, train))
+        first, second = arrays[train], arrays[test]
+        if called_labels(train) or first.size + second.size not in {*lengths, *chain(*others)}:
+            continue
+        with suppress(ValueError):  # of words
+            numbers = np.concatenate([first.ravel(), second.ravel()]).astype(np.float64)
+            order = np.argsort(numbers)
+            if numbers.min() in (0, 1) and np.array_equal(numbers[order], numbers.min() + np.arange(len(order))):
+                del arrays[train], arrays[test]
+                return order >= first.size
+    return None
+
+
 def _stacked(arrays: Mapping[str, NDArray[Any]]) -> tuple[dict[str, NDArray[Any]], NDArray[np.bool_] | None]:
     """Return arrays with rows to test below the others, and which they are; as they are where these do not fit."""
-    made, lengths = dict(arrays), set[tuple[int, int]]()
-    for test, train in pairs_to_test([*arrays]).items():
+    made, lengths, pairs = dict(arrays), set[tuple[int, int]](), pairs_to_test([*arrays])
+    for test, train in pairs.items():
         parts = arrays[train], made.pop(test)
         above, below = (part.reshape(-1) if max(part.shape, default=0) == part.size else part for part in parts)
         kernel = above.ndim > 1 and above.shape[0] == above.shape[1]
@@ -60,14 +81,42 @@ def _stacked(arrays: Mapping[str, NDArray[Any]]) -> tuple[dict[str, NDArray[Any]
         lengths.add((len(above), len(below)))
         made[train] = np.concatenate([above, below])
     labels = _labels_among(made)
-    if len(lengths) != 1 or labels is None or made[labels].size != sum(*lengths):
+    fits = labels in pairs.values() and len(lengths) == 1
+    if labels is None or not fits or made[labels].size != sum(*lengths):
         return dict(arrays), None
     return made, np.repeat([False, True], lengths.pop())
 
 
+def read_arrays(
+    arrays: Mapping[str, NDArray[Any]], name: str, options: TableOptions, progress: Progress, dialect: str
+) -> Dataset:
+    """Return the data set in arrays of a file; one alone is a table, unless square or called as samples or labels."""
+    for key, array in arrays.items() if len(arrays) == 1 else ():
+        oblong = array.ndim == 2 and array.shape[0] != array.shape[1]
+        if array.dtype.names or (oblong and key.lower().rpartition(".")[2] not in (*_X, *_Y)):
+            return dataset_from_frame(frame_of(array, name), options, name, FileFacts(dialect=dialect), progress)
+    refuse_unused(options, (), name)
+    return dataset_of(arrays, name)
+
+
+def frame_of(array: NDArray[Any], name: str) -> pd.DataFrame:
+    """Return a single array as a table."""
+    import pandas as pd
+
+    if array.dtype.names is None and array.ndim != 2:
+        raise DataError(f"{name} holds an array of shape {array.shape}, which is no table.")
+    with reading(f"{name} is no table"):
+        columns = list(array.dtype.names or (f"x{j + 1}" for j in range(array.shape[1])))
+        rows = array if array.dtype.names is None else array.ravel()
+        return pd.DataFrame(rows, columns=columns, index=range(1, len(rows) + 1))
+
+
 def dataset_of(arrays: Mapping[str, NDArray[Any]], name: str) -> Dataset:
     """Return the data set in the arrays of a file, or raise `DataError` with a hint at what it holds."""
-    arrays, held_out = _stacked(arrays)
+    arrays = dict(arrays)
+    held_out = numbered(arrays)
+    if held_out is None:
+        arrays, held_out = _stacked(arrays)
     y, tables, kernels, names = _sorted_out(arrays, name)
     if y is None or not (tables or kernels):
         described = listed([f"{key} {array.shape}" for key, array in arrays.items()])

@@ -51,15 +51,14 @@ def looks(data: bytes) -> bool:
 
 def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
     """Read an ARFF file."""
-    frame, target, notes = frame_of(data, name, progress, options)
-    roles = {} if target is None else {target: "target"}
+    frame, roles, notes = frame_of(data, name, progress, options)
     return dataset_from_frame(frame, options, name, FileFacts(assumed=notes, dialect="ARFF", roles=roles), progress)
 
 
 def frame_of(
     data: bytes, name: str, progress: Progress, options: TableOptions
-) -> tuple[pd.DataFrame, str | None, tuple[str, ...]]:
-    """Return the table in an ARFF file, the target if the file says it, and notes."""
+) -> tuple[pd.DataFrame, dict[str, str], tuple[str, ...]]:
+    """Return the table in an ARFF file, what it calls columns, and notes."""
     import pandas as pd
 
     text, _, assumed = decode(data, name, options.encoding)
@@ -77,7 +76,9 @@ def frame_of(
     declared = zip(names, attributes, zip(*cells, strict=True), strict=True)
     columns = {called: _column(each, column) for called, each, column in declared}
     target = next((names[given.index(output)] for output in outputs if output in given), None)
-    return pd.DataFrame(columns, index=numbers), target, (*notes, *twice)
+    roles = {called: "words" * (each.kind == "words") for called, each in zip(names, attributes, strict=True)}
+    roles |= {} if target is None else {target: f"target {roles[target]}"}
+    return pd.DataFrame(columns, index=numbers), roles, (*notes, *twice)
 
 
 def _column(attribute: _ArffColumn, cells: Sequence[str | None]) -> Any:

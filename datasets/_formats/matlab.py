@@ -16,11 +16,11 @@ from mklviz.limits import LIMITS
 
 from .._dataset import DataError, Dataset
 from .._file_kind import check_shape, check_size, check_unpacked, reading
-from .._table_options import Progress, TableOptions
-from ._arrays import dataset_of, dense
+from .._table_options import OF_ARRAYS, Progress, TableOptions
+from ._arrays import dense, read_arrays
 
 SUFFIXES = (".mat",)
-OPTIONS = ()
+OPTIONS = OF_ARRAYS
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _COMPRESSED = 15  # the kind of a part
@@ -38,7 +38,7 @@ def looks(data: bytes) -> bool:
 
 def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
     """Read samples and labels, or kernels and labels."""
-    return dataset_of(arrays_in(data, name, gram_cells), name)
+    return read_arrays(arrays_in(data, name, gram_cells), name, options, progress, "a MATLAB array")
 
 
 def arrays_in(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]]:

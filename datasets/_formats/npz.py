@@ -9,8 +9,7 @@ import io
 import math
 import pickletools
 import zipfile
-from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
@@ -21,15 +20,11 @@ from mklviz.unpacking import ArchiveMember, declared, read_array
 
 from .._dataset import DataError, Dataset
 from .._file_kind import check_shape, check_unpacked, reading
-from .._frame import dataset_from_frame
-from .._table_options import OF_TABLES, FileFacts, Progress, TableOptions, refuse_unused
-from ._arrays import dataset_of, dense
-
-if TYPE_CHECKING:
-    import pandas as pd
+from .._table_options import OF_ARRAYS, Progress, TableOptions
+from ._arrays import dense, read_arrays
 
 SUFFIXES = (".npz", ".npy")
-OPTIONS = tuple({*OF_TABLES} - {"decimal", "thousands"})  # where a single array is a table
+OPTIONS = OF_ARRAYS
 
 ARRAY = b"\x93NUMPY"
 _MOST_ARRAYS = 10_000
@@ -42,26 +37,7 @@ def looks(data: bytes) -> bool:
 
 def read(data: bytes, name: str, options: TableOptions, progress: Progress, gram_cells: int) -> Dataset:
     """Read samples and labels, or kernels and labels; sizes are checked before anything is unpacked."""
-    arrays = arrays_in(data, name, gram_cells)
-    for key, array in arrays.items() if len(arrays) == 1 else ():
-        unnamed = key in (name, "arr_0") and array.ndim == 2 and array.shape[0] != array.shape[1]
-        if unnamed or array.dtype.names:
-            facts = FileFacts(dialect="a NumPy array")
-            return dataset_from_frame(frame_of(array, name), options, name, facts, progress)
-    refuse_unused(options, (), name)
-    return dataset_of(arrays, name)
-
-
-def frame_of(array: NDArray[Any], name: str) -> pd.DataFrame:
-    """Return a single array as a table."""
-    import pandas as pd
-
-    if array.dtype.names is None and array.ndim != 2:
-        raise DataError(f"{name} holds an array of shape {array.shape}, which is no table.")
-    with reading(f"{name} is no table"):
-        columns = list(array.dtype.names or (f"x{j + 1}" for j in range(array.shape[1])))
-        rows = array if array.dtype.names is None else array.ravel()
-        return pd.DataFrame(rows, columns=columns, index=range(1, len(rows) + 1))
+    return read_arrays(arrays_in(data, name, gram_cells), name, options, progress, "a NumPy array")
 
 
 def arrays_in(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]]:
@@ -81,7 +57,7 @@ def arrays_in(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]
             total += _checked(shape, max(math.prod(shape) * dtype.itemsize, info.file_size), key, name, gram_cells)
         check_unpacked(name, total, 8 * max(LIMITS.cells, gram_cells))
         arrays = {info.filename.removesuffix(".npy"): _member(archive, info, name) for info in members}
-    return {PurePath(name).stem: _whole(arrays, name)} if {"data", "shape", "format"} <= arrays.keys() else arrays
+    return {name: _whole(arrays, name)} if {"data", "shape", "format"} <= arrays.keys() else arrays
 
 
 def _whole(arrays: dict[str, NDArray[Any]], name: str) -> NDArray[Any]:

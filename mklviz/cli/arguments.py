@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -164,6 +165,17 @@ def with_options(solvers: Sequence[SolverChoice], options: Sequence[str]) -> tup
             for choice in chosen
         ]
     return tuple(chosen)
+
+
+def keep_inputs(arguments: argparse.Namespace) -> None:
+    """Refuse to write over a file that another argument names to be read, alone or in words such as data=mine.csv."""
+    values = [*vars(arguments).values()]
+    texts = [text for each in values for text in (each if isinstance(each, list) else [each]) if isinstance(text, str)]
+    parts = {part.strip(' "') for text in texts for part in (text, *re.split(r"[,;=|{}]", text))}
+    inputs = [*filter(os.path.isfile, map(os.path.expanduser, parts))]
+    for file in values:
+        if isinstance(file, Path) and os.path.isfile(file) and any(os.path.samefile(file, each) for each in inputs):
+            raise MklvizError(f"{file} is a file to read here, and would be written over: name another file to write.")
 
 
 def check_output(file: Path, flag: str = "", *endings: str) -> None:

@@ -22,7 +22,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mklviz.cli.arguments import BAD_INPUT, FAILED, INTERRUPTED, check_output, folder_of, read_recipe
+from mklviz.cli.arguments import BAD_INPUT, FAILED, INTERRUPTED, check_output, folder_of, keep_inputs, read_recipe
 from mklviz.cli.parser import LISTS, make_parser
 from mklviz.context.memory import begin_anew
 from mklviz.errors import MklvizError, SolverError
@@ -45,6 +45,7 @@ def main(words: Sequence[str] | None = None) -> int:
     logging.getLogger("mklviz").addHandler(logging.NullHandler())  # a broken solver is one sentence here
     message = ""
     try:
+        keep_inputs(arguments)
         with ended_as_by_ctrl_c():
             code = COMMANDS[arguments.command](arguments)
         sys.stdout.flush()

@@ -184,6 +184,9 @@ def own_files(lists: Mapping[str, Any]) -> dict[str, Dataset]:
         data = value if isinstance(value, Dataset) else own_data(name, **read)
         if data is not None:
             name = name or data.source
+            same = next((each for each in own if own[each] is not data and digest(own[each]) == digest(data)), None)
+            if same is not None:
+                raise MklvizError(f"{name or data.title} holds the same samples as {same}: list one of them.")
             own[name if name and name not in own else digest(data)] = data
     return own
 

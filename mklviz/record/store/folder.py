@@ -205,6 +205,10 @@ def of_disk(error: OSError, folder: Path) -> str:
     """Return what to say where a store's folder cannot be read or written."""
     if error.errno in _FULL:
         what = f"The disk of the store {folder} is full: free some room, or delete runs."
+    elif file := next(filter(os.path.isfile, (folder, *folder.parents)), None):
+        what = (
+            f"The store {folder} cannot be there, where {file} is a file: choose a folder by --store or MKLVIZ_STORE."
+        )
     elif error.errno in _MISSING or isinstance(error, FileNotFoundError):
         what = f"The store {folder} is missing: connect its disk, or make the folder."
     elif error.errno in _FORBIDDEN or isinstance(error, PermissionError):
