@@ -678,6 +678,13 @@ def test_a_class_that_a_fold_lacks_is_learned_from_the_other_folds() -> None:
     assert found.best_estimator_.predict(X).shape == (150,)
 
 
+def test_the_kernel_of_a_column_that_is_constant_in_a_fold_has_no_effect_there() -> None:
+    X, _ = data()
+    found = mv.MKLRegressorCV("gauss:1 linear@each", Cs=[1.0], cv=KFold(3)).fit(np.c_[X, np.arange(120) < 2], X[:, 0])
+    assert found.best_score_ > 0.9
+    assert not found.notes_
+
+
 @pytest.mark.parametrize("kernels", ["linear", "poly:2", "gauss:1,2@all+each", [RBF(2.0), "linear"]])
 def test_sparse_tables_are_learned_as_dense_ones(kernels: Any) -> None:
     X, y = data()
