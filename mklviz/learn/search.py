@@ -105,7 +105,7 @@ class _CrossValidated(MKLEstimator):
         """
         everybody = X  # also samples of weight zero: folds are those of the samples given
         X, targets, weights = self._posed(X, y, sample_weight)
-        grid = self._grid()
+        grid, weighed = self._grid(), self._weighed(targets, weights)
         self._judge(list(_scorers(self._one(), self.scoring)))  # before anything is computed
         labels, observed = self._labels(targets), column_or_1d(y)
         folds = [self._fold(parts) for parts in self._splitter(observed).split(everybody, observed, groups)]
@@ -124,10 +124,10 @@ class _CrossValidated(MKLEstimator):
         report.ended(f"{chosen}, the best of {len(grid)} by a mean score of {self.best_score_:.4g}")
         regularizer = self._regularizer() if self.p_ is None else unit_ball(self.p_)
         self._steps = self._steps.part("refit", most_steps(self))
-        self._learn(X, targets, self._posed_loss(self.C_), regularizer, self._weighed(targets, weights))
-        self._steps.end()
         self._calibrate(X, targets, weights)
         return self
+        self._learn(X, targets, self._posed_loss(self.C_), regularizer, weighed)
+        self._steps.end()
 
     def _splitter(self, observed: Any) -> Any:
         """Return what makes the folds; a number of them is shuffled, since many tables come in the order of classes."""
