@@ -466,7 +466,9 @@ def test_a_number_of_values_of_c_spans_those_of_scikit_learn() -> None:
             mv.MKLClassifierCV("gauss:1", Cs=wrong, cv=2).fit(X, y)
 
 
-@pytest.mark.parametrize(("ps", "Cs"), [([1.0, 1.5, 3.0], [1.0, 100.0]), ([1.5, 3.0], [10.0])])
+@pytest.mark.parametrize(
+    ("ps", "Cs"), [([1.0, 1.5, 3.0], [1.0, 100.0]), ([1.5, 3.0], [10.0]), ([1.0, 2, 2.0], [1, 1.0])]
+)
 def test_p_is_chosen_as_well_and_the_best_estimator_is_the_one_fitted_at_both(ps: list[float], Cs: list[float]) -> None:
     X, y = data()
     found = mv.MKLClassifierCV("gauss:1,8", Cs=Cs, ps=ps, cv=2, n_jobs=1).fit(X, y)
@@ -479,6 +481,7 @@ def test_p_is_chosen_as_well_and_the_best_estimator_is_the_one_fitted_at_both(ps
     assert best.C == found.C_
     np.testing.assert_array_equal(best.decision_function(X), found.decision_function(X))
     np.testing.assert_array_equal(best.classes_, found.classes_)
+    assert len(found.cv_results_["params"]) == len(tried)
     np.testing.assert_array_equal(copy.deepcopy(best).fit(X, y).weights_, best.weights_)
     assert mv.MKLRegressorCV("gauss:1", Cs=Cs, ps=ps, cv=KFold(3)).fit(X, X[:, 0]).p_ in ps
     with pytest.raises(ValueError, match="from 1, the simplex, upwards"):

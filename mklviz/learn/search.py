@@ -150,8 +150,8 @@ class _CrossValidated(MKLEstimator):
 
     def _grid(self) -> Grid:
         """Return all pairs of p and C in the order of the paths."""
-        ps = [None] if self.ps is None else sorted(check_values(self.ps, "p").tolist())
-        Cs = sorted(check_values(self._values(), "C").tolist(), reverse=True)
+        ps = [None] if self.ps is None else np.unique(check_values(self.ps, "p")).tolist()
+        Cs = np.unique(check_values(self._values(), "C"))[::-1].tolist()
         for p in ps:
             if p is not None and not 1.0 <= p < np.inf:
                 raise ProblemError(f"Each p in ps must be a number from 1, the simplex, upwards, but {p:g} was given.")
