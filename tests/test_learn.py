@@ -376,6 +376,7 @@ def test_many_samples_are_approximated_and_it_says_so(capsys: pytest.CaptureFixt
         ({"kernels": [np.eye(3), np.eye(3)]}, "Matrices are data"),
         ({"kernels": [len, 3]}, "or in a list of these"),
         ({"approximation": 200}, "Nystrom"),
+        ({"class_weight": {"yes": 2.0}}, r"names 'yes', but the classes are -1\.0, 1\.0\."),
         ({"loss": "multiclass-hinge"}, "two classes"),
         ({"loss": "one-class"}, "tells no classes apart"),
         ({"repair": "foo"}, 'repair is "clip", "flip", "shift" or None'),
@@ -670,12 +671,21 @@ def test_many_samples_leave_kernels_exact_where_no_solver_follows_approximate_on
     np.testing.assert_array_equal(model.predict(X), exact.predict(X))
 
 
-def test_a_class_that_a_fold_lacks_is_learned_from_the_other_folds() -> None:
+@pytest.mark.parametrize(
+    ("given", "same"),
+    [
+        ({}, {}),
+        ({"class_weight": {9: 3.0}}, {"class_weight": {0: 1.0, 1: 1.0, 9: 3.0}}),
+        ({"loss": "multiclass-hinge"}, {}),
+    ],
+    ids=str,
+)
+def test_a_class_that_a_fold_lacks_is_learned_from_the_other_folds(given: Any, same: Any) -> None:
     X, y = data("iris", 150)
     rare = np.where(np.arange(150) == 7, 9, np.unique(y, return_inverse=True)[1] % 2)  # one sample of the third class
     folds = KFold(3)
-    found = mv.MKLClassifierCV("gauss:1", Cs=[1.0], cv=folds).fit(X, rare)
-    grid = GridSearchCV(mv.MKLClassifier("gauss:1"), {"C": [1.0]}, cv=folds).fit(X, rare)
+    found = mv.MKLClassifierCV("gauss:1", Cs=[1.0], cv=folds, **given).fit(X, rare)
+    grid = GridSearchCV(mv.MKLClassifier("gauss:1", **same), {"C": [1.0]}, cv=folds).fit(X, rare)
     assert found.best_score_ == grid.best_score_
     assert found.classes_.tolist() == [0, 1, 9]
     assert found.best_estimator_.predict(X).shape == (150,)
@@ -706,6 +716,7 @@ def test_functions_and_kernels_of_scikit_learn_are_kernels_also_beside_words() -
     same = mv.MKLClassifier("gauss:2 poly:1", normalize="none").fit(X, y)
     listed: list[Any] = [RBF(2.0), lambda left, right: 1.0 + left @ right.T]
     model = mv.MKLClassifier(listed, normalize="none").fit(X, y)
+    assert found.best_estimator_.get_params().items() >= given.items()
     a, b = model.weights_
     np.testing.assert_allclose(model.kernel(X), a * RBF(2.0)(X) + b * (1.0 + X @ X.T))
     assert model.kernel_names_ == ["RBF(length_scale=2) on all", "lambda on all"]

@@ -21,6 +21,7 @@ from mklviz.learn._base import ATTRIBUTES, PARAMETERS, MKLEstimator
 from mklviz.numbers import is_number
 from mklviz.problem import Loss, loss_families
 from mklviz.typing import Array, Indices
+from mklviz.quoting import listed
 
 CLASS_WEIGHT = """class_weight : None, "balanced" or dict
         What C is multiplied by for the samples of each class: nothing; what gives all classes the same weight in sum,
@@ -135,9 +136,17 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         """Return what each sample counts, its own weight times that of its class, None where all count alike."""
         if self.class_weight is None:
             return weights
-        codes, given = self._codes(targets), self.class_weight
-        known = given == "balanced" if isinstance(given, str) else isinstance(given, Mapping)
-        if not known or (isinstance(given, Mapping) and not all(is_number(w) and w >= 0.0 for w in given.values())):
+        codes, given, classes = self._codes(targets), self.class_weight, self.classes_.tolist()
+        if isinstance(given, str) and given == "balanced":
+            of_class = compute_class_weight(given, classes=self.classes_, y=self.classes_[codes], sample_weight=weights)
+        elif isinstance(given, Mapping) and all(is_number(w) and w >= 0.0 for w in given.values()):
+            others = [name for name in given if name not in classes]
+            if others and not all(name in given for name in classes):
+                raise ProblemError(
+                    f"class_weight names {others[0]!r:.80}, but the classes are {listed([*map(repr, classes)])}."
+                )
+            of_class = np.array([given.get(name, 1.0) for name in classes])
+        else:
             raise ProblemError(
                 f'class_weight is None, "balanced", or a number from 0 upwards for each class, not {given!r:.80}.'
             )

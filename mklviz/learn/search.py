@@ -24,6 +24,7 @@ from mklviz.engine import path, with_parameter
 from mklviz.engine.grid import check_values
 from mklviz.errors import ProblemError
 from mklviz.kernels import Bank
+from mklviz.learn._banks import AUTO
 from mklviz.learn._base import FITTED, PARAMETERS, MKLEstimator
 from mklviz.learn._callbacks import most_steps, with_steps
 from mklviz.learn._progress import Report
@@ -315,10 +316,24 @@ def _scorers(one: MKLEstimator, scoring: Any) -> dict[str, Any]:
     return scorers
 
 
-def _score(scorer: Any, one: MKLEstimator, X: Array, labels: Any, weights: Array | None) -> float:
-    """Return a score, with sample weights if the scorer takes them."""
+def _score(name: str, scorer: Any, one: MKLEstimator, X: Array, labels: Any, weights: Array | None) -> dict[str, float]:
+    """Return a score by its name, or several that one scorer names; with sample weights if the scorer takes them."""
     known = "sample_weight" in signature(getattr(scorer, "_score_func", scorer)).parameters
-    return float(scorer(one, X, labels, **({"sample_weight": weights} if known and weights is not None else {})))
+    found = scorer(one, X, labels, **({"sample_weight": weights} if known and weights is not None else {}))
+    return {called: float(score) for called, score in (found if isinstance(found, Mapping) else {name: found}).items()}
+
+
+def _tell_classes(one: MKLClassifier, every: set[Any], known: set[Any]) -> None:
+    """Prepare a classifier for a fold of the classes `known` of `every` one, or say that it cannot learn there."""
+    if len(known) < 2:
+        raise ProblemError(
+            f"A fold has no training sample of class {(every - known).pop()}: take fewer folds, or folds with classes"
+            " in equal shares, as cv=5 makes them."
+        )
+    if len(known) == 2 < len(every):
+        one.loss = AUTO  # a loss for several classes is none for two
+    if isinstance(one.class_weight, Mapping):
+        one.class_weight = dict.fromkeys(every, 1.0) | {**one.class_weight}
 
 
 def _tried(
@@ -332,13 +347,8 @@ def _tried(
 ) -> list[FoldScores]:
     """Return the results of one fold for each pair of p and C."""
     train, test = fold
-    known = set(labels[train])
-    if is_classifier(one) and len(known) < 2:
-        missing = set(labels) - known
-        raise ProblemError(
-            f"A fold has no training sample of class {missing.pop()}: take fewer folds, or folds with classes in equal"
-            " shares, as cv=5 makes them."
-        )
+    if isinstance(one, MKLClassifier):
+        _tell_classes(one, set(labels), set(labels[train]))
     scorers, begun = _scorers(one, scoring), perf_counter()
     targets = one._coded(labels[train])  # a class of one or two samples may not be among them
     weighed = one._weighed(targets, None if weights is None else weights[train])
@@ -350,7 +360,9 @@ def _tried(
     for problem, trace in _solved(one, bank, targets, weighed, grid):
         one._keep(problem, trace)
         fitted = perf_counter()
-        scores = {name: _score(scorer, one, new, labels[test], counted) for name, scorer in scorers.items()}
+        scores: dict[str, float] = {}
+        for name, scorer in scorers.items():
+            scores |= _score(name, scorer, one, new, labels[test], counted)
         ended = perf_counter()
         scored.append(FoldScores(scores, building + fitted - begun, ended - fitted))
         begun = ended
