@@ -300,7 +300,7 @@ def test_a_kernel_to_which_no_two_samples_are_alike_is_told() -> None:
 def test_folds_keep_groups_together() -> None:
     X, y = data()
     groups = np.arange(len(y)) % 4
-    found = mv.MKLClassifierCV(WORDS, Cs=[1.0, 10.0], cv=GroupKFold(4)).fit(X, y, groups=groups)
+    found = mv.MKLClassifierCV(WORDS, Cs=[1.0, 10.0], cv=GroupKFold(4)).fit(X, y, None, groups)
     grid = GridSearchCV(mv.MKLClassifier(WORDS), {"C": [10.0, 1.0]}, cv=GroupKFold(4)).fit(X, y, groups=groups)
     # warm starts end elsewhere within the gap, where a sample or two may fall on the other side
     np.testing.assert_allclose(found.cv_results_["mean_test_score"], grid.cv_results_["mean_test_score"], atol=0.02)
