@@ -24,6 +24,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.linear_model import LogisticRegressionCV
+from sklearn.metrics import roc_auc_score
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -498,7 +499,13 @@ def test_folds_are_worked_on_in_processes_with_the_same_scores() -> None:
             np.testing.assert_array_equal(shared.cv_results_[name], found)
 
 
-@pytest.mark.parametrize("scoring", [["accuracy", "roc_auc"], {"accuracy": "accuracy", "roc_auc": "roc_auc"}], ids=str)
+def both_scores(model: Any, X: Any, y: Any) -> dict[str, float]:
+    return {"accuracy": model.score(X, y), "roc_auc": roc_auc_score(y, model.decision_function(X))}
+
+
+@pytest.mark.parametrize(
+    "scoring", [["accuracy", "roc_auc"], {"accuracy": "accuracy", "roc_auc": "roc_auc"}, both_scores], ids=str
+)
 def test_several_scores_are_kept_and_one_of_them_chooses(scoring: Any) -> None:
     X, y = data()
     given: dict[str, Any] = {"scoring": scoring, "cv": FOLDS, "refit": "roc_auc"}
@@ -511,8 +518,22 @@ def test_several_scores_are_kept_and_one_of_them_chooses(scoring: Any) -> None:
     assert found.best_score_ == found.cv_results_["mean_test_roc_auc"].max()
     with pytest.raises(ValueError, match="refit names the one to choose by, accuracy, roc_auc, not True"):
         mv.MKLClassifierCV("gauss:1", scoring=scoring, cv=2).fit(X, y)
-    with pytest.raises(ValueError, match='"neg_log_loss" needs probabilities'):
-        mv.MKLClassifierCV("gauss:1", scoring="neg_log_loss", probability=True).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"), [("liver", 'take loss="logistic", which has its own, or'), ("iris", "take")]
+)
+def test_a_search_by_probabilities_is_refused_with_a_way_out(name: str, advice: str) -> None:
+    with pytest.raises(ValueError, match=f'"neg_log_loss" needs probabilities, .* search: {advice} GridSearchCV'):
+        mv.MKLClassifierCV("gauss:1", scoring="neg_log_loss", probability=True).fit(*data(name))
+
+
+def test_a_score_that_is_no_number_comes_last() -> None:
+    X, y = data()
+    differ = lambda model, X, _: float("nan") if len(set(model.predict(X))) < 2 else 0.0  # noqa: E731
+    found = mv.MKLClassifierCV("gauss:1", Cs=[1e-6, 100.0], cv=2, scoring=differ).fit(X, y)
+    assert found.cv_results_["rank_test_score"].tolist() == [1, 2]
+    assert found.C_ == 100.0
 
 
 def test_a_solver_in_words_keeps_its_own_seed_and_may_have_spaces() -> None:

@@ -126,9 +126,9 @@ class _CrossValidated(MKLEstimator):
         regularizer = self._regularizer() if self.p_ is None else unit_ball(self.p_)
         self._steps = self._steps.part("refit", most_steps(self))
         self._calibrate(X, targets, weights)
-        return self
         self._learn(X, targets, self._posed_loss(self.C_), regularizer, weighed)
         self._steps.end()
+        return self
 
     def _splitter(self, observed: Any) -> Any:
         """Return what makes the folds; a number of them is shuffled, since many tables come in the order of classes."""
@@ -294,7 +294,7 @@ def _summary(name: str, scores: Array) -> dict[str, Array]:
     """Return the scores (folds, values) as GridSearchCV has them in `cv_results_`."""
     splits = {f"split{fold}_test_{name}": row for fold, row in enumerate(scores)}
     columns = {**splits, **_spread(f"test_{name}", scores)}
-    mean = columns[f"mean_test_{name}"]
+    mean = np.fmax(columns[f"mean_test_{name}"], -np.inf)  # nan is below all others
     return {**columns, f"rank_test_{name}": 1 + (mean[:, None] < mean[None, :]).sum(axis=1)}
 
 
@@ -307,12 +307,12 @@ def _scorers(one: MKLEstimator, scoring: Any) -> dict[str, Any]:
     scorers = {name: check_scoring(one, scoring=one_of_them) for name, one_of_them in several.items()}
     for name, scorer in scorers.items():
         if getattr(scorer, "_response_method", "") == "predict_proba" and not hasattr(one, "predict_proba"):
-            after = (
-                ', which are calibrated after the search: take loss="logistic", which has its own, or'
-                " GridSearchCV(MKLClassifier(probability=True), ...)."
-            )
-            needs = f'scoring: "{several[name]!s:.40}" needs probabilities'
-            raise ProblemError(needs + (after if is_classifier(one) else ", which regressors do not have."))
+            needs = f'scoring: "{several[name]!s:.40}" needs probabilities, which'
+            if not isinstance(one, MKLClassifier):
+                raise ProblemError(f"{needs} regressors do not have.")
+            own = 'loss="logistic", which has its own, or ' if len(one.classes_) == 2 else ""
+            instead = f"take {own}GridSearchCV(MKLClassifier(probability=True), ...)."
+            raise ProblemError(f"{needs} are calibrated after the search: {instead}")
     return scorers
 
 
