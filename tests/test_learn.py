@@ -421,6 +421,9 @@ def test_the_picture_shows_the_largest_weights() -> None:
     assert "kernels have weight" not in html_of(mv.MKLClassifier())
 
 
+    wrong: Any = mv.MKLClassifier
+    for unfit in (mv.MKLClassifier(loss="hinges"), mv.MKLTransformer(wrong)):  # which only fit refuses
+        assert "pipeline" in html_of(make_pipeline(unfit))
 SEARCHES: dict[str, tuple[Any, Any, tuple[Any, Any], Any, str, float]] = {
     "classifier": (mv.MKLClassifierCV, mv.MKLClassifier, data(), FOLDS, "gauss:1,8", 1e-6),
     "regressor": (mv.MKLRegressorCV, mv.MKLRegressor, data("diabetes", 60), KFold(3), "gauss:1,8 linear", 1e-8),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -16,12 +17,12 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
-from mklviz.errors import ProblemError
+from mklviz.errors import MklvizError, ProblemError
 from mklviz.learn._base import ATTRIBUTES, PARAMETERS, MKLEstimator
 from mklviz.numbers import is_number
 from mklviz.problem import Loss, loss_families
-from mklviz.typing import Array, Indices
 from mklviz.quoting import listed
+from mklviz.typing import Array, Indices
 
 CLASS_WEIGHT = """class_weight : None, "balanced" or dict
         What C is multiplied by for the samples of each class: nothing; what gives all classes the same weight in sum,
@@ -150,9 +151,6 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
             raise ProblemError(
                 f'class_weight is None, "balanced", or a number from 0 upwards for each class, not {given!r:.80}.'
             )
-        of_class = compute_class_weight(
-            self.class_weight, classes=self.classes_, y=self.classes_[codes], sample_weight=weights
-        )
         each: Array = of_class[codes]
         return each if weights is None else each * weights
 
@@ -192,7 +190,8 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self.loss == "auto" or self._loss("hinge", 1.0).multiclass
+        with suppress(MklvizError):  # a loss that there is not is refused by fit
+            tags.classifier_tags.multi_class = self.loss == "auto" or self._loss("hinge", 1.0).multiclass
         return tags
 
 
