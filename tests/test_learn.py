@@ -215,7 +215,7 @@ def test_columns_are_known_by_their_names(library: str) -> None:
             mv.MKLClassifier().fit(table.lazy(), y)
 
 
-def test_gram_matrices_take_the_place_of_features() -> None:
+def test_gram_matrices_take_the_place_of_features(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = data()
     train, test = np.arange(80), np.arange(80, 120)
     bank = mv.KernelBank.build(X, FAMILIES, normalize="none")
@@ -231,6 +231,8 @@ def test_gram_matrices_take_the_place_of_features() -> None:
     np.testing.assert_array_equal(again.predict(between), by_grams.predict(between))
     by_hand = by_grams.kernel(between)[:, by_grams.support_] @ by_grams.dual_coef_[0] + by_grams.intercept_[0]
     np.testing.assert_allclose(by_hand, by_grams.decision_function(between))
+    monkeypatch.setattr("mklviz.learn.kernel.ROWS", 32)
+    np.testing.assert_array_equal(by_grams.kernel.diag(grams[:80, :80]), np.diag(by_grams.kernel(grams[:80, :80])))
     with pytest.raises(AttributeError, match="keep no points"):
         _ = by_grams.support_vectors_
     with pytest.raises(ValueError, match="80 columns for each kernel"):
@@ -374,10 +376,10 @@ def test_many_samples_are_approximated_and_it_says_so(capsys: pytest.CaptureFixt
         ({"C": -1.0}, "C must be a positive number"),
         ({"class_weight": {1.0: -1}}, "from 0 upwards for each class"),
         ({"class_weight": "equal"}, 'None, "balanced", or a number'),
+        ({"class_weight": {"yes": 2.0}}, r"names 'yes', but the classes are -1\.0, 1\.0\."),
         ({"kernels": [np.eye(3), np.eye(3)]}, "Matrices are data"),
         ({"kernels": [len, 3]}, "or in a list of these"),
         ({"approximation": 200}, "Nystrom"),
-        ({"class_weight": {"yes": 2.0}}, r"names 'yes', but the classes are -1\.0, 1\.0\."),
         ({"loss": "multiclass-hinge"}, "two classes"),
         ({"loss": "one-class"}, "tells no classes apart"),
         ({"repair": "foo"}, 'repair is "clip", "flip", "shift" or None'),
@@ -419,11 +421,11 @@ def test_the_picture_shows_the_largest_weights() -> None:
     assert best in shown
     assert "kernels have weight" in shown
     assert "kernels have weight" not in html_of(mv.MKLClassifier())
-
-
     wrong: Any = mv.MKLClassifier
     for unfit in (mv.MKLClassifier(loss="hinges"), mv.MKLTransformer(wrong)):  # which only fit refuses
         assert "pipeline" in html_of(make_pipeline(unfit))
+
+
 SEARCHES: dict[str, tuple[Any, Any, tuple[Any, Any], Any, str, float]] = {
     "classifier": (mv.MKLClassifierCV, mv.MKLClassifier, data(), FOLDS, "gauss:1,8", 1e-6),
     "regressor": (mv.MKLRegressorCV, mv.MKLRegressor, data("diabetes", 60), KFold(3), "gauss:1,8 linear", 1e-8),
@@ -479,6 +481,7 @@ def test_p_is_chosen_as_well_and_the_best_estimator_is_the_one_fitted_at_both(ps
     found = mv.MKLClassifierCV("gauss:1,8", Cs=Cs, ps=ps, cv=2, n_jobs=1).fit(X, y)
     tried = set(zip(found.cv_results_["param_p"], found.cv_results_["param_C"], strict=True))
     assert tried == {(p, C) for p in ps for C in Cs}
+    assert len(found.cv_results_["params"]) == len(tried)
     assert found.p_ in ps
     assert found.best_score_ == found.cv_results_["mean_test_score"].max()
     best = found.best_estimator_
@@ -486,7 +489,6 @@ def test_p_is_chosen_as_well_and_the_best_estimator_is_the_one_fitted_at_both(ps
     assert best.C == found.C_
     np.testing.assert_array_equal(best.decision_function(X), found.decision_function(X))
     np.testing.assert_array_equal(best.classes_, found.classes_)
-    assert len(found.cv_results_["params"]) == len(tried)
     np.testing.assert_array_equal(copy.deepcopy(best).fit(X, y).weights_, best.weights_)
     assert mv.MKLRegressorCV("gauss:1", Cs=Cs, ps=ps, cv=KFold(3)).fit(X, X[:, 0]).p_ in ps
     with pytest.raises(ValueError, match="from 1, the simplex, upwards"):
@@ -587,10 +589,11 @@ def test_the_learned_kernel_is_the_weighted_sum_and_serves_other_methods(normali
     if approximation is None:
         bank = mv.KernelBank.build(X, FAMILIES, normalize)
         np.testing.assert_allclose(bank.combine(model.weights_)[:, :7], K, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(model.kernel.diag(X), np.diag(model.kernel(X)))
+    for given in (X, csr_array(X)):
+        np.testing.assert_allclose(model.kernel.diag(given), np.diag(model.kernel(X)))
     svm = SVC(kernel=model.kernel).fit(X, y)
-    given = SVC(kernel="precomputed").fit(model.kernel(X), y)
-    np.testing.assert_allclose(svm.decision_function(X), given.decision_function(model.kernel(X)))
+    same = SVC(kernel="precomputed").fit(model.kernel(X), y)
+    np.testing.assert_allclose(svm.decision_function(X), same.decision_function(model.kernel(X)))
     assert KernelPCA(2, kernel=model.kernel).fit_transform(X).shape == (len(X), 2)
     process = GaussianProcessRegressor(2.0 * model.kernel + WhiteKernel(1.0), optimizer=None).fit(X, y)
     mean = 2.0 * model.kernel(X) @ np.linalg.solve(2.0 * model.kernel(X) + np.eye(len(X)), y)
@@ -713,6 +716,7 @@ def test_a_class_that_a_fold_lacks_is_learned_from_the_other_folds(given: Any, s
     assert found.best_score_ == grid.best_score_
     assert found.classes_.tolist() == [0, 1, 9]
     assert found.best_estimator_.predict(X).shape == (150,)
+    assert found.best_estimator_.get_params().items() >= given.items()
 
 
 def test_the_kernel_of_a_column_that_is_constant_in_a_fold_has_no_effect_there() -> None:
@@ -740,7 +744,6 @@ def test_functions_and_kernels_of_scikit_learn_are_kernels_also_beside_words() -
     same = mv.MKLClassifier("gauss:2 poly:1", normalize="none").fit(X, y)
     listed: list[Any] = [RBF(2.0), lambda left, right: 1.0 + left @ right.T]
     model = mv.MKLClassifier(listed, normalize="none").fit(X, y)
-    assert found.best_estimator_.get_params().items() >= given.items()
     a, b = model.weights_
     np.testing.assert_allclose(model.kernel(X), a * RBF(2.0)(X) + b * (1.0 + X @ X.T))
     assert model.kernel_names_ == ["RBF(length_scale=2) on all", "lambda on all"]

@@ -416,9 +416,10 @@ class MKLEstimator(CallbackSupportMixin, _Parameters):
     def kernel_shares(self, X: Any, y: Any = None) -> Array:
         """Return each kernel's share of the learned function at points `X`, (m,), or of a regressor's score there.
 
-        The share of the function is its part's covariance with it over its variance; they sum to one. With `y` (n,) of
-        a regressor it is the product measure of R², ``f_k'(2 y - f) / y'y`` with y and f less the mean of y; they and
-        the intercept's sum to `score`. A share below zero is one that others make up for.
+        The share of the function is its part's covariance with it over its variance; they sum to one, or are zero where
+        the function is constant. With `y` (n,) of a regressor it is the product measure of R², ``f_k'(2 y - f) / y'y``
+        with y and f less the mean of y; they and the intercept's sum to `score`. A share below zero is one that others
+        make up for.
 
         Examples
         --------
