@@ -219,7 +219,7 @@ def sample_scales(diagonal: Array, normalize: str, name: str, counts: Array | No
 
 
 def zero_kernels(scales: Iterable[Array], names: Sequence[str]) -> tuple[str, ...]:
-    """Return a sentence on the kernels whose `sample_scales` are zero, if any, or refuse them where there are no others."""
+    """Return a sentence on the kernels whose `sample_scales` are zero, if any; refuse them if all are."""
     zero = [k for k, scale in enumerate(scales) if scale[0] == 0.0]
     if len(zero) == len(names):
         raise KernelError("Every kernel is zero on every sample: choose others, or columns that are not constant.")
