@@ -207,14 +207,34 @@ def test_weights_of_samples_scale_kernels_as_repeated_samples_do(normalize: str,
     np.testing.assert_allclose(found, expected, rtol=1e-6)  # landmarks are as exact as that
 
 
+@pytest.mark.parametrize("normalize", ["trace", "mean-diagonal"])
 @pytest.mark.parametrize(
-    ("normalize", "says"),
-    [("trace", "zero on every sample .* unit trace"), ("diagonal", "zero on sample 0 .* unit")],
+    "built",
+    [
+        lambda X, **options: KernelBank.build(X, [Gaussian(), Linear(on="each")], **options),
+        lambda X, **options: KernelBank.build(X, [Gaussian(), Linear(on="each")], rows=True, **options),
+        lambda X, **options: NystromBank.build(X, [Linear(on="each")], 3, **options),
+        lambda X, **options: KernelBank.from_grams([np.outer(x, x) for x in X.T], ["x1", "x2"], **options),
+    ],
+    ids=["stored", "row by row", "by landmarks", "given"],
 )
-def test_zero_kernels_cannot_be_normalized(normalize: str, says: str) -> None:
+def test_a_kernel_that_is_zero_on_every_sample_stays_so_and_is_named(built: Any, normalize: str) -> None:
     X = np.column_stack([np.zeros(6), np.arange(6.0)])
-    with pytest.raises(KernelError, match=f"linear on x1 is {says}"):
-        KernelBank.build(X, [Linear(on="each")], normalize=normalize)
+    bank = built(X, normalize=normalize)
+    assert (bank.quad(np.ones(6)) > 0.0).tolist() == [True] * (len(bank) - 2) + [False, True]
+    notes = bank.words() if isinstance(bank, NystromBank) else " ".join(bank.notes)
+    assert "without effect: " in notes
+    assert "x1." in notes
+    assert "up to 100 %" not in notes
+
+
+@pytest.mark.parametrize(
+    ("normalize", "says"), [("trace", "Every kernel is zero"), ("diagonal", "zero on sample 0 .* unit")]
+)
+def test_zero_kernels_alone_or_of_no_diagonal_cannot_be_normalized(normalize: str, says: str) -> None:
+    for build in (KernelBank.build, NystromBank.build):
+        with pytest.raises(KernelError, match=says):
+            build(np.zeros((6, 2)), [Linear(on="each")], normalize=normalize)
 
 
 # Gram matrices

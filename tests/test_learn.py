@@ -24,6 +24,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.linear_model import LogisticRegressionCV
+from sklearn.metrics import roc_auc_score
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -230,6 +231,8 @@ def test_gram_matrices_take_the_place_of_features() -> None:
     np.testing.assert_array_equal(again.predict(between), by_grams.predict(between))
     by_hand = by_grams.kernel(between)[:, by_grams.support_] @ by_grams.dual_coef_[0] + by_grams.intercept_[0]
     np.testing.assert_allclose(by_hand, by_grams.decision_function(between))
+    many = np.tile(grams[:80, :80], (4, 1, 1))  # more rows than are looked at together
+    np.testing.assert_array_equal(by_grams.kernel.diag(many), np.diag(by_grams.kernel(many)))
     with pytest.raises(AttributeError, match="keep no points"):
         _ = by_grams.support_vectors_
     with pytest.raises(ValueError, match="80 columns for each kernel"):
@@ -300,7 +303,7 @@ def test_a_kernel_to_which_no_two_samples_are_alike_is_told() -> None:
 def test_folds_keep_groups_together() -> None:
     X, y = data()
     groups = np.arange(len(y)) % 4
-    found = mv.MKLClassifierCV(WORDS, Cs=[1.0, 10.0], cv=GroupKFold(4)).fit(X, y, groups=groups)
+    found = mv.MKLClassifierCV(WORDS, Cs=[1.0, 10.0], cv=GroupKFold(4)).fit(X, y, None, groups)
     grid = GridSearchCV(mv.MKLClassifier(WORDS), {"C": [10.0, 1.0]}, cv=GroupKFold(4)).fit(X, y, groups=groups)
     # warm starts end elsewhere within the gap, where a sample or two may fall on the other side
     np.testing.assert_allclose(found.cv_results_["mean_test_score"], grid.cv_results_["mean_test_score"], atol=0.02)
@@ -373,6 +376,7 @@ def test_many_samples_are_approximated_and_it_says_so(capsys: pytest.CaptureFixt
         ({"C": -1.0}, "C must be a positive number"),
         ({"class_weight": {1.0: -1}}, "from 0 upwards for each class"),
         ({"class_weight": "equal"}, 'None, "balanced", or a number'),
+        ({"class_weight": {"yes": 2.0}}, r"names 'yes', but the classes are -1\.0, 1\.0\."),
         ({"kernels": [np.eye(3), np.eye(3)]}, "Matrices are data"),
         ({"kernels": [len, 3]}, "or in a list of these"),
         ({"approximation": 200}, "Nystrom"),
@@ -417,6 +421,9 @@ def test_the_picture_shows_the_largest_weights() -> None:
     assert best in shown
     assert "kernels have weight" in shown
     assert "kernels have weight" not in html_of(mv.MKLClassifier())
+    wrong: Any = mv.MKLClassifier
+    for unfit in (mv.MKLClassifier(loss="hinges"), mv.MKLTransformer(wrong)):  # which only fit refuses
+        assert "pipeline" in html_of(make_pipeline(unfit))
 
 
 SEARCHES: dict[str, tuple[Any, Any, tuple[Any, Any], Any, str, float]] = {
@@ -466,12 +473,15 @@ def test_a_number_of_values_of_c_spans_those_of_scikit_learn() -> None:
             mv.MKLClassifierCV("gauss:1", Cs=wrong, cv=2).fit(X, y)
 
 
-@pytest.mark.parametrize(("ps", "Cs"), [([1.0, 1.5, 3.0], [1.0, 100.0]), ([1.5, 3.0], [10.0])])
+@pytest.mark.parametrize(
+    ("ps", "Cs"), [([1.0, 1.5, 3.0], [1.0, 100.0]), ([1.5, 3.0], [10.0]), ([1.0, 2, 2.0], [1, 1.0])]
+)
 def test_p_is_chosen_as_well_and_the_best_estimator_is_the_one_fitted_at_both(ps: list[float], Cs: list[float]) -> None:
     X, y = data()
     found = mv.MKLClassifierCV("gauss:1,8", Cs=Cs, ps=ps, cv=2, n_jobs=1).fit(X, y)
     tried = set(zip(found.cv_results_["param_p"], found.cv_results_["param_C"], strict=True))
     assert tried == {(p, C) for p in ps for C in Cs}
+    assert len(found.cv_results_["params"]) == len(tried)
     assert found.p_ in ps
     assert found.best_score_ == found.cv_results_["mean_test_score"].max()
     best = found.best_estimator_
@@ -494,7 +504,13 @@ def test_folds_are_worked_on_in_processes_with_the_same_scores() -> None:
             np.testing.assert_array_equal(shared.cv_results_[name], found)
 
 
-@pytest.mark.parametrize("scoring", [["accuracy", "roc_auc"], {"accuracy": "accuracy", "roc_auc": "roc_auc"}], ids=str)
+def both_scores(model: Any, X: Any, y: Any) -> dict[str, float]:
+    return {"accuracy": model.score(X, y), "roc_auc": roc_auc_score(y, model.decision_function(X))}
+
+
+@pytest.mark.parametrize(
+    "scoring", [["accuracy", "roc_auc"], {"accuracy": "accuracy", "roc_auc": "roc_auc"}, both_scores], ids=str
+)
 def test_several_scores_are_kept_and_one_of_them_chooses(scoring: Any) -> None:
     X, y = data()
     given: dict[str, Any] = {"scoring": scoring, "cv": FOLDS, "refit": "roc_auc"}
@@ -507,8 +523,22 @@ def test_several_scores_are_kept_and_one_of_them_chooses(scoring: Any) -> None:
     assert found.best_score_ == found.cv_results_["mean_test_roc_auc"].max()
     with pytest.raises(ValueError, match="refit names the one to choose by, accuracy, roc_auc, not True"):
         mv.MKLClassifierCV("gauss:1", scoring=scoring, cv=2).fit(X, y)
-    with pytest.raises(ValueError, match='"neg_log_loss" needs probabilities'):
-        mv.MKLClassifierCV("gauss:1", scoring="neg_log_loss", probability=True).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"), [("liver", 'take loss="logistic", which has its own, or'), ("iris", "take")]
+)
+def test_a_search_by_probabilities_is_refused_with_a_way_out(name: str, advice: str) -> None:
+    with pytest.raises(ValueError, match=f'"neg_log_loss" needs probabilities, .* search: {advice} GridSearchCV'):
+        mv.MKLClassifierCV("gauss:1", scoring="neg_log_loss", probability=True).fit(*data(name))
+
+
+def test_a_score_that_is_no_number_comes_last() -> None:
+    X, y = data()
+    differ = lambda model, X, _: float("nan") if len(set(model.predict(X))) < 2 else 0.0  # noqa: E731
+    found = mv.MKLClassifierCV("gauss:1", Cs=[1e-6, 100.0], cv=2, scoring=differ).fit(X, y)
+    assert found.cv_results_["rank_test_score"].tolist() == [1, 2]
+    assert found.C_ == 100.0
 
 
 def test_a_solver_in_words_keeps_its_own_seed_and_may_have_spaces() -> None:
@@ -559,10 +589,11 @@ def test_the_learned_kernel_is_the_weighted_sum_and_serves_other_methods(normali
     if approximation is None:
         bank = mv.KernelBank.build(X, FAMILIES, normalize)
         np.testing.assert_allclose(bank.combine(model.weights_)[:, :7], K, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(model.kernel.diag(X), np.diag(model.kernel(X)))
+    for given in (X, csr_array(X)):
+        np.testing.assert_allclose(model.kernel.diag(given), np.diag(model.kernel(X)))
     svm = SVC(kernel=model.kernel).fit(X, y)
-    given = SVC(kernel="precomputed").fit(model.kernel(X), y)
-    np.testing.assert_allclose(svm.decision_function(X), given.decision_function(model.kernel(X)))
+    same = SVC(kernel="precomputed").fit(model.kernel(X), y)
+    np.testing.assert_allclose(svm.decision_function(X), same.decision_function(model.kernel(X)))
     assert KernelPCA(2, kernel=model.kernel).fit_transform(X).shape == (len(X), 2)
     process = GaussianProcessRegressor(2.0 * model.kernel + WhiteKernel(1.0), optimizer=None).fit(X, y)
     mean = 2.0 * model.kernel(X) @ np.linalg.solve(2.0 * model.kernel(X) + np.eye(len(X)), y)
@@ -667,15 +698,32 @@ def test_many_samples_leave_kernels_exact_where_no_solver_follows_approximate_on
     np.testing.assert_array_equal(model.predict(X), exact.predict(X))
 
 
-def test_a_class_that_a_fold_lacks_is_learned_from_the_other_folds() -> None:
+@pytest.mark.parametrize(
+    ("given", "same"),
+    [
+        ({}, {}),
+        ({"class_weight": {9: 3.0}}, {"class_weight": {0: 1.0, 1: 1.0, 9: 3.0}}),
+        ({"loss": "multiclass-hinge"}, {}),
+    ],
+    ids=str,
+)
+def test_a_class_that_a_fold_lacks_is_learned_from_the_other_folds(given: Any, same: Any) -> None:
     X, y = data("iris", 150)
     rare = np.where(np.arange(150) == 7, 9, np.unique(y, return_inverse=True)[1] % 2)  # one sample of the third class
     folds = KFold(3)
-    found = mv.MKLClassifierCV("gauss:1", Cs=[1.0], cv=folds).fit(X, rare)
-    grid = GridSearchCV(mv.MKLClassifier("gauss:1"), {"C": [1.0]}, cv=folds).fit(X, rare)
+    found = mv.MKLClassifierCV("gauss:1", Cs=[1.0], cv=folds, **given).fit(X, rare)
+    grid = GridSearchCV(mv.MKLClassifier("gauss:1", **same), {"C": [1.0]}, cv=folds).fit(X, rare)
     assert found.best_score_ == grid.best_score_
     assert found.classes_.tolist() == [0, 1, 9]
     assert found.best_estimator_.predict(X).shape == (150,)
+    assert found.best_estimator_.get_params().items() >= given.items()
+
+
+def test_the_kernel_of_a_column_that_is_constant_in_a_fold_has_no_effect_there() -> None:
+    X, _ = data()
+    found = mv.MKLRegressorCV("gauss:1 linear@each", Cs=[1.0], cv=KFold(3)).fit(np.c_[X, np.arange(120) < 2], X[:, 0])
+    assert found.best_score_ > 0.9
+    assert not found.notes_
 
 
 @pytest.mark.parametrize("kernels", ["linear", "poly:2", "gauss:1,2@all+each", [RBF(2.0), "linear"]])

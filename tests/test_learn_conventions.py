@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pickle
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -148,6 +150,15 @@ def test_a_scoring_monitor_scores_every_step_as_if_the_fit_had_stopped_there(wei
     assert scores[0] == scores[-1] == model.score(X, y, weights)  # of the fit, and of the last step
     stopped = mv.MKLClassifier(KERNELS).set_callbacks(Heard(stop_after=3)).fit(X, y, weights)
     assert scores[4] == stopped.score(X, y, weights)
+
+
+@pytest.mark.parametrize("kind", [mv.MKLClassifier, partial(mv.MKLClassifierCV, Cs=[1.0], cv=2)])
+def test_a_scoring_monitor_may_ask_for_calibrated_probabilities(kind: Any) -> None:
+    monitor = callback.ScoringMonitor(scoring="neg_log_loss")
+    model = kind("gauss:1", probability=True).set_callbacks(monitor).fit(X, y)
+    scores = [row["neg_log_loss"] for row in monitor.get_logs().data]
+    assert len(scores) > len(model.trace_)
+    assert scores[-1] == pytest.approx(-log_loss(y, model.predict_proba(X)))
 
 
 @pytest.mark.full

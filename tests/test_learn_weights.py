@@ -91,6 +91,8 @@ def test_classes_have_weights_as_in_scikit_learn() -> None:
         by_class = mv.MKLClassifier(FEW, class_weight=given).fit(X, y)
         by_sample = mv.MKLClassifier(FEW).fit(X, y, sample_weight=compute_sample_weight(given, y))
         np.testing.assert_allclose(by_class.decision_function(X), by_sample.decision_function(X), atol=1e-12)
+    in_digits = mv.MKLClassifier(FEW, class_weight={"0": 0.5, "2": 3.0}).fit(X, y.astype(str))
+    np.testing.assert_allclose(in_digits.decision_function(X), by_class.decision_function(X), atol=1e-12)
     both = mv.MKLClassifier(FEW, class_weight=named).fit(X, y, sample_weight=1.0 + y)
     product = mv.MKLClassifier(FEW).fit(X, y, sample_weight=(1.0 + y) * compute_sample_weight(named, y))
     np.testing.assert_allclose(both.decision_function(X), product.decision_function(X), atol=1e-12)

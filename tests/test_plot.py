@@ -433,6 +433,7 @@ REFUSED: dict[str, Callable[[], object]] = {
     "step 9,999": lambda: mv.plot.weights(level(), step=9999),
     r"pipeline\[-1\]": lambda: mv.plot.weights(make_pipeline(mv.MKLClassifier())),
     "not 'level'": lambda: mv.plot.gap("level"),
+    'x="iteration" or x="svm_solves" or x="seconds", but': lambda: mv.plot.gap(level(), x="steps"),  # type: ignore[arg-type]
     "at least one": mv.plot.gap,
     "not convex": lambda: mv.plot.gap(mv.solve(multiplied(), "spg", max_iter=2)),
     "no kernel 'nobody'": lambda: mv.plot.gram(moons()[0].bank, "nobody"),

@@ -292,6 +292,8 @@ def test_words_of_recipes_are_taken_wherever_their_things_are() -> None:
     ball: Any = "lp-ball:p=2"
     problem = mv.Problem(mv.KernelBank.build(X, words), y, loss, ball)
     assert problem.loss == mv.Hinge(C=10.0)
+    usual: Any = "hinge:bias=no"
+    assert mv.Problem(problem.bank, y, usual).loss == mv.Hinge(bias=False)  # and not with the C of a recipe
     assert problem.regularizer == mv.LpBall(2.0)
     made = (mv.make_solver("level:lam=0.5", seed=3), mv.make_solver("level", lam=0.5, seed=3))
     assert made[0].param.values() == made[1].param.values()

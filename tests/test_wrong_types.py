@@ -148,6 +148,7 @@ RUNS: list[Refusal] = [
     ("max_seconds", lambda given: solve(PROBLEM, "level", max_seconds=given), [*NO_NUMBERS, 0]),
     ("seed", lambda given: solve(PROBLEM, "level", seed=given), [*NEITHER, 2.5]),
     ("stop", lambda given: solve(PROBLEM, "level", stop=given), [1e-2, "gap", [1e-2], None, ["gap"], [Gap]]),
+    ("rule", lambda given: mv.replay(solve(PROBLEM, "level", max_iter=1), given), ["gap", MaxIter, None]),
     ("start", lambda given: solve(PROBLEM, "level", start=given), [1.5, "x", 3, True, EQUAL, PROBLEM]),
     ("threads", lambda given: solve(PROBLEM, "level", threads=given), [*NO_COUNTS, None]),
     ("projected", lambda given: solve(ODD, "spg", projected_gradient=given), [*NO_NUMBERS, 0.0]),

@@ -109,7 +109,7 @@ FORMULATIONS = {
 
 def formulate(kind: str, bank: KernelBank, labels: Array, C: float) -> Problem:
     """Return a problem of one of the `FORMULATIONS`, its labels made numbers that waver or three classes as need be."""
-    loss, regularizer = words.read_loss(FORMULATIONS[kind][0], C), words.read_regularizer(FORMULATIONS[kind][1])
+    loss, regularizer = words.read_loss(FORMULATIONS[kind][0], C=C), words.read_regularizer(FORMULATIONS[kind][1])
     if loss.multiclass:
         _, codes = np.unique(np.where(np.arange(len(labels)) % 3 == 2, 0.0, labels), return_inverse=True)
         return Problem(bank, codes.astype(np.float64), loss, regularizer)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from mklviz.context import checkpoint
 from mklviz.contract import Iterate
-from mklviz.engine.stop import Measured, StopRule, fired
+from mklviz.engine.stop import Measured, StopRule, check_rule, fired
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.inner.oracle import SvmOracle
 from mklviz.problem import Problem
@@ -72,7 +72,7 @@ def replay(
     Raises
     ------
     MklvizError
-        If the recording has no steps.
+        If the recording has no steps, or the rule is none.
 
     Examples
     --------
@@ -81,6 +81,7 @@ def replay(
     >>> mv.replay(trace, mv.MaxIter(1), [trace]).step
     1
     """
+    check_rule(rule)
     if not len(trace):
         raise MklvizError(f"The run of {trace.label or 'this solver'} has no steps that a rule could look at.")
     grown, verdict = trace, None

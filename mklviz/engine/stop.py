@@ -316,6 +316,12 @@ def _positive(value: float, what: str) -> None:
         raise ProblemError(f"{what} must be a positive number, but {value!r} was given.")
 
 
+def check_rule(rule: object) -> None:
+    """Raise `ProblemError` unless `rule` is a stop rule."""
+    if isinstance(rule, type) or not callable(getattr(rule, "check", None)):
+        raise ProblemError(f"A stop rule is expected, such as WeightChange(1e-2), but {rule!r:.80} was given.")
+
+
 def standard_rules(
     gap: float | None = 1e-2,
     max_iter: int | None = 500,
@@ -330,8 +336,7 @@ def standard_rules(
     """
     rules = list(stop) if isinstance(stop, Iterable) else [stop]
     for rule in rules:
-        if isinstance(rule, type) or not callable(getattr(rule, "check", None)):
-            raise ProblemError(f"stop takes stop rules, such as [WeightChange(1e-2)], but {rule!r} was given.")
+        check_rule(rule)
     certified = None if gap is None else Gap(gap)  # made in any case, so that what is no number is refused
     flat = None if projected_gradient is None else ProjectedGradient(projected_gradient)
     rules += [rule for rule in ([certified] if convex else [flat]) if rule is not None]

@@ -29,6 +29,7 @@ from mklviz.kernels.evaluation.checks import (
     read_families,
     refuse_if_too_large,
     size_remark,
+    zero_kernels,
 )
 from mklviz.kernels.evaluation.grams import Grams, check_precision, open_files, take_grams, take_there
 from mklviz.kernels.evaluation.specs import Given, KernelSpec, Made, name_of, of_distances, picked
@@ -120,7 +121,7 @@ class KernelBank(Bank):
         self.normalize = normalize
         self.points = points
         self._given = given
-        self.notes = tuple(notes)
+        self.notes = (*notes, *zero_kernels(scales, self.names))
         self._blocks = list(blocks)
         self._scales = list(scales)
         self.nbytes = sum(block.nbytes for _, block in self._blocks)

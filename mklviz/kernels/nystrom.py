@@ -34,6 +34,7 @@ from mklviz.kernels.evaluation.checks import (
     feature_labels,
     read_families,
     refuse_if_too_large,
+    zero_kernels,
 )
 from mklviz.kernels.evaluation.nystrom import CHOICES, Accuracy, FeatureMaps, Nystrom, NystromBuilder
 from mklviz.kernels.families import Gaussian, KernelFamily
@@ -106,6 +107,7 @@ class NystromBank(Bank):
         self._traces = accuracy.traces
         self.kernels = tuple(root.spec for subset in maps.subsets for root in subset.roots)
         self.names = [spec.name for spec in self.kernels]
+        self._remarks = zero_kernels(maps.sizes[:, None], self.names)
         self.n_samples, self.normalize = len(factors), maps.normalize
         there = isinstance(factors, ClusterFactors)
         away = there or on_disk(factors)
@@ -263,7 +265,7 @@ class NystromBank(Bank):
         if not held.any():
             return 0.0, 0.0
         size = weights * self._traces
-        return float(self.trace_errors[held].max()), float(size @ self.trace_errors / size.sum())
+        return float(self.trace_errors[held].max()), float(size @ self.trace_errors / (size.sum() or 1.0))
 
     def words(self, weights: Array | None = None, whose: str = "") -> str:
         """Say what is exact, what is approximate and how exact, also for a solver's weights (m,) if given."""
@@ -272,8 +274,8 @@ class NystromBank(Bank):
         return (
             f"Kernels are approximated by {self.approximation.landmarks:,} landmarks; objective and gap are exact for"
             f" the approximate kernels. Those lack up to {trace} of the exact kernels' traces{average}, and differ from"
-            f" them by up to {frobenius} in Frobenius norm, among sampled points."
-        )
+            f" them by up to {frobenius} in Frobenius norm, among sampled points. {' '.join(self._remarks)}"
+        ).rstrip()
 
     def factors(self, weights: Array) -> tuple[Factors, Array]:
         """Return Z' (R, n) and w (R,) with ``K_d = Z diag(w) Z'``; w is zero for kernels without weight."""

@@ -212,8 +212,8 @@ class MKLEstimator(CallbackSupportMixin, _Parameters):
             With a sentence, if the data do not fit the kernels or the loss. All are also `ValueError`.
         """
         X, targets, weights = self._posed(X, y, sample_weight)
+        self._calibrate(X, targets, weights)  # before the steps that callbacks are told of
         self._learn(X, targets, self._posed_loss(self.C), self._regularizer(), self._weighed(targets, weights))
-        self._calibrate(X, targets, weights)
         return self
 
     def _calibrate(self, X: Array, targets: Array, weights: Array | None) -> None:
@@ -350,7 +350,7 @@ class MKLEstimator(CallbackSupportMixin, _Parameters):
     def _learned_by(self, problem: Problem, trace: Trace) -> dict[str, Any]:
         """Return the fitted state that a trace ends with."""
         one = clone(self)
-        vars(one).update(self._known("_kept", "classes_"))
+        vars(one).update(self._known("_kept", "classes_", "calibration_"))
         one._keep(problem, trace)
         return one._known("_function", "offset_", *FITTED)
 
@@ -416,9 +416,10 @@ class MKLEstimator(CallbackSupportMixin, _Parameters):
     def kernel_shares(self, X: Any, y: Any = None) -> Array:
         """Return each kernel's share of the learned function at points `X`, (m,), or of a regressor's score there.
 
-        The share of the function is its part's covariance with it over its variance; they sum to one. With `y` (n,) of
-        a regressor it is the product measure of R², ``f_k'(2 y - f) / y'y`` with y and f less the mean of y; they and
-        the intercept's sum to `score`. A share below zero is one that others make up for.
+        The share of the function is its part's covariance with it over its variance; they sum to one, or are zero where
+        the function is constant. With `y` (n,) of a regressor it is the product measure of R², ``f_k'(2 y - f) / y'y``
+        with y and f less the mean of y; they and the intercept's sum to `score`. A share below zero is one that others
+        make up for.
 
         Examples
         --------

@@ -81,7 +81,7 @@ def with_steps(fit: Any) -> Any:
 
     @with_callbacks
     @wraps(fit)
-    def fitting(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None, **others: Any) -> Any:
+    def fitting(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None, *more: Any, **others: Any) -> Any:
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         context = None
         if hasattr(estimator, "_skl_callbacks") or hasattr(estimator, "_parent_callback_ctx"):
@@ -89,7 +89,7 @@ def with_steps(fit: Any) -> Any:
             context = estimator._init_callback_context(max_subtasks=parts)
         estimator._steps = whole = Steps(estimator, context, {"X": X, "y": y, "metadata": metadata}).begin()
         try:
-            fit(estimator, X, y, sample_weight, **others)
+            fit(estimator, X, y, sample_weight, *more, **others)
             whole.end(lambda: {})
         finally:
             del estimator._steps

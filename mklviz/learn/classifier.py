@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -16,10 +17,11 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
-from mklviz.errors import ProblemError
+from mklviz.errors import MklvizError, ProblemError
 from mklviz.learn._base import ATTRIBUTES, PARAMETERS, MKLEstimator
 from mklviz.numbers import is_number
 from mklviz.problem import Loss, loss_families
+from mklviz.quoting import listed
 from mklviz.typing import Array, Indices
 
 CLASS_WEIGHT = """class_weight : None, "balanced" or dict
@@ -135,15 +137,20 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         """Return what each sample counts, its own weight times that of its class, None where all count alike."""
         if self.class_weight is None:
             return weights
-        codes, given = self._codes(targets), self.class_weight
-        known = given == "balanced" if isinstance(given, str) else isinstance(given, Mapping)
-        if not known or (isinstance(given, Mapping) and not all(is_number(w) and w >= 0.0 for w in given.values())):
+        codes, given, classes = self._codes(targets), self.class_weight, self.classes_.tolist()
+        if isinstance(given, str) and given == "balanced":
+            of_class = compute_class_weight(given, classes=self.classes_, y=self.classes_[codes], sample_weight=weights)
+        elif isinstance(given, Mapping) and all(is_number(w) and w >= 0.0 for w in given.values()):
+            others = [name for name in given if name not in classes]
+            if others and not all(name in given for name in classes):
+                raise ProblemError(
+                    f"class_weight names {others[0]!r:.80}, but the classes are {listed([*map(repr, classes)])}."
+                )
+            of_class = np.array([given.get(name, 1.0) for name in classes])
+        else:
             raise ProblemError(
                 f'class_weight is None, "balanced", or a number from 0 upwards for each class, not {given!r:.80}.'
             )
-        of_class = compute_class_weight(
-            self.class_weight, classes=self.classes_, y=self.classes_[codes], sample_weight=weights
-        )
         each: Array = of_class[codes]
         return each if weights is None else each * weights
 
@@ -183,7 +190,8 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self.loss == "auto" or self._loss("hinge", 1.0).multiclass
+        with suppress(MklvizError):  # a loss that there is not is refused by fit
+            tags.classifier_tags.multi_class = self.loss == "auto" or self._loss("hinge", 1.0).multiclass
         return tags
 
 

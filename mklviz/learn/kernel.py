@@ -48,8 +48,10 @@ class LearnedKernel(Kernel):
 
     def diag(self, X: Any) -> Array:
         """Return the kernel of each row of `X` with itself."""
-        blocks = [X[start : start + ROWS] for start in range(0, len(X), ROWS)]
-        return np.concatenate([np.diag(self(block)) for block in blocks])
+        if getattr(self.function.part, "points", X) is None:  # of kernel values each row has a column of its own
+            return np.diag(self(X))
+        X = self._points(X)
+        return np.concatenate([np.diag(self(X[start : start + ROWS])) for start in range(0, len(X), ROWS)])
 
     def is_stationary(self) -> bool:
         """Return whether it depends on differences of points alone; that is not promised."""

@@ -24,6 +24,7 @@ from mklviz.engine import path, with_parameter
 from mklviz.engine.grid import check_values
 from mklviz.errors import ProblemError
 from mklviz.kernels import Bank
+from mklviz.learn._banks import AUTO
 from mklviz.learn._base import FITTED, PARAMETERS, MKLEstimator
 from mklviz.learn._callbacks import most_steps, with_steps
 from mklviz.learn._progress import Report
@@ -105,7 +106,7 @@ class _CrossValidated(MKLEstimator):
         """
         everybody = X  # also samples of weight zero: folds are those of the samples given
         X, targets, weights = self._posed(X, y, sample_weight)
-        grid = self._grid()
+        grid, weighed = self._grid(), self._weighed(targets, weights)
         self._judge(list(_scorers(self._one(), self.scoring)))  # before anything is computed
         labels, observed = self._labels(targets), column_or_1d(y)
         folds = [self._fold(parts) for parts in self._splitter(observed).split(everybody, observed, groups)]
@@ -124,9 +125,9 @@ class _CrossValidated(MKLEstimator):
         report.ended(f"{chosen}, the best of {len(grid)} by a mean score of {self.best_score_:.4g}")
         regularizer = self._regularizer() if self.p_ is None else unit_ball(self.p_)
         self._steps = self._steps.part("refit", most_steps(self))
-        self._learn(X, targets, self._posed_loss(self.C_), regularizer, self._weighed(targets, weights))
-        self._steps.end()
         self._calibrate(X, targets, weights)
+        self._learn(X, targets, self._posed_loss(self.C_), regularizer, weighed)
+        self._steps.end()
         return self
 
     def _splitter(self, observed: Any) -> Any:
@@ -150,8 +151,8 @@ class _CrossValidated(MKLEstimator):
 
     def _grid(self) -> Grid:
         """Return all pairs of p and C in the order of the paths."""
-        ps = [None] if self.ps is None else sorted(check_values(self.ps, "p").tolist())
-        Cs = sorted(check_values(self._values(), "C").tolist(), reverse=True)
+        ps = [None] if self.ps is None else np.unique(check_values(self.ps, "p")).tolist()
+        Cs = np.unique(check_values(self._values(), "C"))[::-1].tolist()
         for p in ps:
             if p is not None and not 1.0 <= p < np.inf:
                 raise ProblemError(f"Each p in ps must be a number from 1, the simplex, upwards, but {p:g} was given.")
@@ -293,7 +294,7 @@ def _summary(name: str, scores: Array) -> dict[str, Array]:
     """Return the scores (folds, values) as GridSearchCV has them in `cv_results_`."""
     splits = {f"split{fold}_test_{name}": row for fold, row in enumerate(scores)}
     columns = {**splits, **_spread(f"test_{name}", scores)}
-    mean = columns[f"mean_test_{name}"]
+    mean = np.fmax(columns[f"mean_test_{name}"], -np.inf)  # nan is below all others
     return {**columns, f"rank_test_{name}": 1 + (mean[:, None] < mean[None, :]).sum(axis=1)}
 
 
@@ -306,19 +307,33 @@ def _scorers(one: MKLEstimator, scoring: Any) -> dict[str, Any]:
     scorers = {name: check_scoring(one, scoring=one_of_them) for name, one_of_them in several.items()}
     for name, scorer in scorers.items():
         if getattr(scorer, "_response_method", "") == "predict_proba" and not hasattr(one, "predict_proba"):
-            after = (
-                ', which are calibrated after the search: take loss="logistic", which has its own, or'
-                " GridSearchCV(MKLClassifier(probability=True), ...)."
-            )
-            needs = f'scoring: "{several[name]!s:.40}" needs probabilities'
-            raise ProblemError(needs + (after if is_classifier(one) else ", which regressors do not have."))
+            needs = f'scoring: "{several[name]!s:.40}" needs probabilities, which'
+            if not isinstance(one, MKLClassifier):
+                raise ProblemError(f"{needs} regressors do not have.")
+            own = 'loss="logistic", which has its own, or ' if len(one.classes_) == 2 else ""
+            instead = f"take {own}GridSearchCV(MKLClassifier(probability=True), ...)."
+            raise ProblemError(f"{needs} are calibrated after the search: {instead}")
     return scorers
 
 
-def _score(scorer: Any, one: MKLEstimator, X: Array, labels: Any, weights: Array | None) -> float:
-    """Return a score, with sample weights if the scorer takes them."""
+def _score(name: str, scorer: Any, one: MKLEstimator, X: Array, labels: Any, weights: Array | None) -> dict[str, float]:
+    """Return a score by its name, or several that one scorer names; with sample weights if the scorer takes them."""
     known = "sample_weight" in signature(getattr(scorer, "_score_func", scorer)).parameters
-    return float(scorer(one, X, labels, **({"sample_weight": weights} if known and weights is not None else {})))
+    found = scorer(one, X, labels, **({"sample_weight": weights} if known and weights is not None else {}))
+    return {called: float(score) for called, score in (found if isinstance(found, Mapping) else {name: found}).items()}
+
+
+def _tell_classes(one: MKLClassifier, every: set[Any], known: set[Any]) -> None:
+    """Prepare a classifier for a fold of the classes `known` of `every` one, or say that it cannot learn there."""
+    if len(known) < 2:
+        raise ProblemError(
+            f"A fold has no training sample of class {(every - known).pop()}: take fewer folds, or folds with classes"
+            " in equal shares, as cv=5 makes them."
+        )
+    if len(known) == 2 < len(every):
+        one.loss = AUTO  # a loss for several classes is none for two
+    if isinstance(one.class_weight, Mapping):
+        one.class_weight = dict.fromkeys(every, 1.0) | {**one.class_weight}
 
 
 def _tried(
@@ -332,13 +347,8 @@ def _tried(
 ) -> list[FoldScores]:
     """Return the results of one fold for each pair of p and C."""
     train, test = fold
-    known = set(labels[train])
-    if is_classifier(one) and len(known) < 2:
-        missing = set(labels) - known
-        raise ProblemError(
-            f"A fold has no training sample of class {missing.pop()}: take fewer folds, or folds with classes in equal"
-            " shares, as cv=5 makes them."
-        )
+    if isinstance(one, MKLClassifier):
+        _tell_classes(one, set(labels), set(labels[train]))
     scorers, begun = _scorers(one, scoring), perf_counter()
     targets = one._coded(labels[train])  # a class of one or two samples may not be among them
     weighed = one._weighed(targets, None if weights is None else weights[train])
@@ -350,7 +360,9 @@ def _tried(
     for problem, trace in _solved(one, bank, targets, weighed, grid):
         one._keep(problem, trace)
         fitted = perf_counter()
-        scores = {name: _score(scorer, one, new, labels[test], counted) for name, scorer in scorers.items()}
+        scores: dict[str, float] = {}
+        for name, scorer in scorers.items():
+            scores |= _score(name, scorer, one, new, labels[test], counted)
         ended = perf_counter()
         scored.append(FoldScores(scores, building + fitted - begun, ended - fitted))
         begun = ended

@@ -49,7 +49,7 @@ class Problem:
         Labels, -1 or +1; class numbers for the multiclass losses, such as 0, 1, 2, or 1, 3, 7 (predictions are named
         alike, and the k-th smallest is column k of the dual variables); or real targets for regression.
     loss : Loss
-        Such as ``Hinge(C=100.0)``, or in words, "hinge:C=100".
+        Such as ``Hinge(C=100.0)``, or in words, "hinge:C=100"; C is 1 where nothing is said.
     regularizer : Regularizer
         Such as ``Simplex()``, or in words, "lp-ball:p=2".
     sample_weight : (n,) array or float, optional

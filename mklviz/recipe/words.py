@@ -145,10 +145,10 @@ def _write_family(family: KernelFamily) -> str:
 # -- losses and regularizers
 
 
-def read_loss(text: str, C: float = 100.0) -> Loss:
-    """Return the loss that ``hinge`` or ``epsilon-insensitive:epsilon=0.2,C=10`` describes, with C unless it says."""
+def read_loss(text: str, **usual: float) -> Loss:
+    """Return the loss that ``hinge`` or ``epsilon-insensitive:epsilon=0.2,C=10`` describes; `usual`: unless it says."""
     family, options = _read_named(text, "loss", loss_families())
-    loss: Loss = family(**{"C": C, **options})
+    loss: Loss = family(**{**usual, **options})
     return loss
 
 
@@ -350,7 +350,7 @@ WORDS: dict[str, Word] = dict(  # in the order they are read and written: some d
         (
             "loss",
             Word(
-                lambda recipe, text: recipe.changed(loss=read_loss(text, recipe.problem.loss.C)),
+                lambda recipe, text: recipe.changed(loss=read_loss(text, C=recipe.problem.loss.C)),
                 lambda recipe: _write_named(recipe.problem.loss, "loss", loss_families(), ("C",)),
             ),
         ),

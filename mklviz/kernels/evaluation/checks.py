@@ -14,6 +14,7 @@ from mklviz.kernels.interface import Bank, column_names, numbers, refuse_masked
 from mklviz.lazy import words
 from mklviz.limits import LIMITS
 from mklviz.numbers import is_number
+from mklviz.quoting import listed
 from mklviz.typing import Array
 
 MEMORY_LIMIT = LIMITS.bank_bytes
@@ -188,9 +189,10 @@ def checked_weights(given: Any, n: int) -> Array | None:
 def sample_scales(diagonal: Array, normalize: str, name: str, counts: Array | None = None, first: int = 0) -> Array:
     """Return the (n,) factors c for which ``c_i c_j K_ij`` is normalised.
 
-    Sample i counts `counts[i]` times, once by default; the first entry is sample number `first`.
+    Sample i counts `counts[i]` times, once by default; the first entry is sample number `first`. The factors of a
+    kernel that is zero on every sample are zero.
 
-    Raises `KernelError` if the diagonal of the kernel called `name` is zero where it must not be.
+    Raises `KernelError` if the diagonal of the kernel called `name` is zero or negative where it must not be.
     """
     if not np.isfinite(diagonal).all():
         raise KernelError(
@@ -199,10 +201,12 @@ def sample_scales(diagonal: Array, normalize: str, name: str, counts: Array | No
     if normalize == "none":
         return np.ones_like(diagonal)
     if normalize != "diagonal":
-        trace = float((diagonal if counts is None else counts * diagonal).sum())
+        counted = diagonal if counts is None else counts * diagonal
+        trace = float(counted.sum())
+        if not counted.any():
+            return np.zeros_like(diagonal)  # as of a column that is constant in one fold; see `zero_kernels`
         if trace <= 0.0:
-            what = "has a negative trace" if trace < 0.0 else "is zero on every sample"
-            raise KernelError(f"The kernel {name} {what} and cannot have unit trace: leave it out.")
+            raise KernelError(f"The kernel {name} has no positive trace, so it cannot be scaled: leave it out.")
         total = 1.0 if normalize == "trace" else float(len(diagonal) if counts is None else counts.sum())
         return np.full_like(diagonal, np.sqrt(total) / np.sqrt(trace))
     if (diagonal <= 0.0).any():
@@ -212,3 +216,11 @@ def sample_scales(diagonal: Array, normalize: str, name: str, counts: Array | No
             ' leave it out, or take normalize="mean-diagonal".'
         )
     return np.asarray(1.0 / np.sqrt(diagonal))
+
+
+def zero_kernels(scales: Iterable[Array], names: Sequence[str]) -> tuple[str, ...]:
+    """Return a sentence on the kernels whose `sample_scales` are zero, if any; refuse them if all are."""
+    zero = [k for k, scale in enumerate(scales) if scale[0] == 0.0]
+    if len(zero) == len(names):
+        raise KernelError("Every kernel is zero on every sample: choose others, or columns that are not constant.")
+    return (f"Zero on every sample, and without effect: {listed([names[k] for k in zero])}.",) if zero else ()

@@ -348,7 +348,7 @@ class NystromBuilder:
 
     def _accuracy(self, factors: Factors, diagonals: list[Array]) -> Accuracy:
         kept = np.add.reduceat(added(diagonals), self.maps.starts[:-1])
-        lost = np.maximum(1.0 - kept / np.maximum(self._traces, 1e-300), 0.0)
+        lost = np.maximum(self._traces - kept, 0.0) / np.maximum(self._traces, 1e-300)
         return Accuracy(self._traces, lost, self._sampled_errors(factors))
 
     def _mapped(self, factors: Factors | None, diagonals: list[Array]) -> Iterator[Factors]:

@@ -62,7 +62,8 @@ def gap(*traces: Any, x: Along = "iteration", dark: bool = False) -> hv.Overlay:
     >>> mv.plot.save(picture, "gap.html")
     """
     if x not in X_AXES:
-        raise ProblemError(f'A gap is drawn along x="{", x=".join(X_AXES)}", but x={x!r} was given.')
+        known = " or ".join(f'x="{name}"' for name in X_AXES)
+        raise ProblemError(f"A gap is drawn along {known}, but x={x!r} was given.")
     runs, theme = traces_of(*traces), theme_for(dark)
     if not any(np.isfinite(trace.gap).any() for trace in runs.values()):
         raise ProblemError("None of these runs has a gap: their problem is not convex, so there is no lower bound.")
