@@ -206,6 +206,20 @@ def test_a_table_dropped_on_the_page_is_opened_whenever_it_was(page: Any) -> Non
         views_stand(page)
 
 
+SENT_AS_MODELS_COME = """() => {
+  const page = Bokeh.documents[0], models = [...page._all_models.values()]
+  models.forEach((model) => page._new_models.add(model))
+  const { MessageSentEvent } = Bokeh.require("document/events")
+  return JSON.stringify(page.create_json_patch([new MessageSentEvent(page, "bokeh_event", { model: models[0] })]))
+}"""
+
+
+def test_a_page_sends_back_no_model_that_has_just_come_as_the_press_would_be_refused(open_app: Any) -> None:
+    sent = open_app(solvers="level", iterations=5).page.evaluate(SENT_AS_MODELS_COME)
+    assert '"id":' in sent
+    assert '"type":"object"' not in sent
+
+
 UNPAINTED = """() => [...Bokeh.documents[0].all_models].filter((model) => model.data?.seq > model.data?.ack)
   .map((model) => [model.data.seq, model.data.ack])"""
 

@@ -9,6 +9,8 @@ from _ticks import shown, visit
 from _waits import wait_for
 
 from mklviz.datasets import load_dataset
+from mklviz.engine import solve
+from mklviz.engine.race import ReopenedRace
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.record.store import EVERYBODY, Owner
 from mklviz.scenarios import Answer
@@ -132,6 +134,19 @@ def test_a_page_that_is_loaded_again_has_the_controls_of_the_race_that_goes_on_a
     page.resume()
     assert page.sidebar.recipe == recipe
     assert page.sidebar.data.name_ == "Mine"
+
+
+def test_the_address_also_names_a_race_of_the_past_that_was_opened_again() -> None:
+    """So the page finds it again however often the server is started anew."""
+    page, prepared = Explorer(), RECIPE.prepare()
+    page.page_recovery.reconnect.session = "loaded"
+    page.page_recovery.open()
+    trace = solve(prepared.problem, "level")
+    page.session.reopen(ReopenedRace(prepared.problem, {"level": trace}, stored="20261130T"), RECIPE, prepared)
+    page.page_recovery.tell()
+    room = page.page_recovery.shared_race
+    assert link_words(page.page_recovery.reconnect.query)["race"] == f"{room.key}.20261130T"
+    SHARED_RACES.close(room)
 
 
 def test_a_follower_shows_the_race_and_never_touches_it(led: Session) -> None:

@@ -73,6 +73,7 @@ def test_numbers_are_read_as_they_are_shown() -> None:
             value, rel=1e-12
         )  # one division by 100
     assert parsing.show_percent(1e-9) == "1e-7 %"
+    assert parsing.show_percent(1e-20) == "1e-18 %"
 
 
 REFUSED = {

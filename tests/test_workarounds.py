@@ -178,6 +178,11 @@ def test_bokehjs_builds_a_view_twice_where_children_change_while_they_are_built(
     assert awaits, gone("bokeh#15358 (views/host/built_first.js)")
 
 
+def test_bokehjs_sends_models_back_that_came_from_the_server() -> None:
+    applied = SCRIPT[SCRIPT.index("_apply_json_patch(patch, buffers = new Map()) {") :][:300]
+    assert "this._new_models.add(obj)" in applied, gone("What is sent back whole (views/host/built_first.js)")
+
+
 def test_bokehjs_lays_out_a_figure_that_has_no_layout_yet_or_that_nobody_sees() -> None:
     measure = re.search(r"_measure_layout\(\) \{\s+const \{ frame_width.*?top_panel", SCRIPT, re.DOTALL)
     assert measure is not None

@@ -146,7 +146,7 @@ def show_number(value: float) -> str:
 
 def show_percent(value: float) -> str:
     """Write a fraction in per cent."""
-    return f"{show_number(round(100.0 * value, 12))} %"
+    return f"{show_number(float(f'{100.0 * value:.12g}'))} %"
 
 
 def write_values(values: Sequence[float]) -> str:

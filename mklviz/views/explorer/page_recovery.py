@@ -143,8 +143,9 @@ class PageRecovery:
             self._run_panel.offer_link(self._session.room)
             recorded = self._session.recorded
             key = self.shared_race.key if self.shared_race.at_work else self._key
-            stored = f".{recorded.race}" if recorded is not None and recorded.ids else ""
-            self.reconnect.query = self._address.text(key and key + stored, page=self.section)
+            kept = recorded is not None and recorded.ids
+            stored = recorded.race if recorded is not None and kept else getattr(self._session.race, "stored", "")
+            self.reconnect.query = self._address.text(key and ".".join(filter(None, (key, stored))), page=self.section)
 
     def tick(self, empty: bool, now: float) -> bool:
         """Take over the race of before the reload unless the page has one; return whether that happened now."""

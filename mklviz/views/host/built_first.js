@@ -65,6 +65,12 @@ Document.prototype.apply_json_patch = function (...patch) {
   this.in_turn(() => apply.apply(this, patch))
 }
 Document.prototype.apply_at_once = apply
+// BokehJS would send models that have come since the page last sent something whole, which the server refuses; none is new
+const patch = Document.prototype.create_json_patch
+Document.prototype.create_json_patch = function (events) {
+  this._new_models.clear()
+  return patch.call(this, events)
+}
 setInterval(() => {
   if (++looks > LONGEST) building = new Set()
   goOn()

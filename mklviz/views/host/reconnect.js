@@ -2,7 +2,7 @@
 // has its session. Otherwise it starts again from its address, which has the set-up and the key of its race.
 const EVERY = 600, ANSWER = 3000
 const QUIET = 900, SILENT = 2000, SOON = 700, SLOW_AFTER = 7000, STUCK_AFTER = 10000, MOST_REFUSALS = 5
-const BUSY = 202, NOT_HERE = [403, 410], NO_SERVER = 502
+const BUSY = 202, NOT_HERE = [403, 410], UNKNOWN = 404, NO_SERVER = 502
 const LOST = "The connection is lost. This page goes on as soon as the server answers."
 const SLOW = "The server has not answered for a while. This page goes on as soon as it does."
 const OVER = "The server no longer has this page, as it was away for too long or the server was started again."
@@ -19,22 +19,18 @@ const say = (text, button) => {
   }
   link.sentence = text
   link.banner = mklvizBanner("mklviz-connection", text, button)
-  document.body.append(link.banner)
-  for (const node of document.body.children) {
-    if (node === link.banner || node.tagName === "SCRIPT") continue
-    node.inert = true
-    node.style.opacity = "0.45"
-  }
+  link.veil ??= document.createElement("div")
+  link.veil.style.cssText = "position: fixed; inset: 0; z-index: 99999; background: #8889"
+  for (const node of document.body.children) node.inert = node.tagName !== "SCRIPT"
+  document.body.append(link.veil, link.banner)
 }
 
 const unsay = () => {
   if (!link.sentence) return
   link.banner.remove()
+  link.veil.remove()
   link.sentence = ""
-  for (const node of document.body.children) {
-    node.inert = false
-    node.style.opacity = ""
-  }
+  for (const node of document.body.children) node.inert = false
   link.focused?.focus({ preventScroll: true })
 }
 
@@ -57,7 +53,10 @@ const ask = async () => {
   try {
     const settings = { cache: "no-store", signal: AbortSignal.timeout(ANSWER) }
     const path = location.pathname.replace(/\/$/, "")
-    return (await fetch(`${path}/alive?session=${link.session}`, settings)).status
+    const { status } = await fetch(`${path}/alive?session=${link.session}`, settings)
+    if (status !== UNKNOWN) return status
+    // unknown to a server that was started again and has shown no page yet; a proxy without its server has no page either
+    return (await fetch(location.pathname, { method: "HEAD", ...settings })).status === UNKNOWN ? NO_SERVER : NOT_HERE[0]
   } catch { return NO_SERVER } finally { link.asking = false }
 }
 

@@ -74,6 +74,8 @@ class Launch(PendingRace):
 
     def show(self, session: Session, prepared: Prepared, threads: int, pace: float) -> None:
         race = bounded(self.recipe).race(prepared, pace, threads)
+        for trace in race.traces.values():
+            trace.recipe = self.recipe.to_json()  # as asked for: the bound is this server's
         if cluster := os.environ.get(CLUSTER):
             on_cluster(race, cluster)
         self.preparation.hold(race)
