@@ -509,7 +509,7 @@ def both_scores(model: Any, X: Any, y: Any) -> dict[str, float]:
 
 
 @pytest.mark.parametrize(
-    "scoring", [["accuracy", "roc_auc"], {"accuracy": "accuracy", "roc_auc": "roc_auc"}, both_scores], ids=str
+    "scoring", [["accuracy", "roc_auc"], {"accuracy": "accuracy", "roc_auc": "roc_auc"}, both_scores]
 )
 def test_several_scores_are_kept_and_one_of_them_chooses(scoring: Any) -> None:
     X, y = data()

@@ -150,7 +150,7 @@ def targets(loss, n: int = N):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("combination", "loss"), zip(["sum", "product"] * 2, LOSSES, strict=True), ids=repr)
+@pytest.mark.parametrize(("combination", "loss"), [*zip(["sum", "product"] * 2, LOSSES, strict=True)], ids=repr)
 def test_any_cache_leads_to_the_solution_of_the_matrix(loss, combination, request):
     dense, bank = pair(combination, request, "none")
     y = targets(loss)
