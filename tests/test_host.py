@@ -741,6 +741,7 @@ SCRIPTS = {
             "update_children",
         ),
         *("render_esm", "ready", "apply_json_patch", "set_data", "client/connection", "ClientConnection"),
+        *("create_json_patch", "_new_models"),
         *("document/document", "core/build_views", "models/layouts/layout_dom"),
     ),
     "views/chart/bokeh_figure.py": ("find_one", "canvas_view", "ui_event_bus", "ui_gestures", "_start_timeout"),
