@@ -28,6 +28,7 @@ def _tiny_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read a few dozen samples at a time, so that a small table has many chunks."""
     for module in (passes, sweeps):
         monkeypatch.setattr(module, "PIECE", 40 * 12 * LANDMARKS)
+    monkeypatch.setattr(passes, "CHUNKS", 4)
     monkeypatch.setattr(disk, "ROWS", 64)
 
 

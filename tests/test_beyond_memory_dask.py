@@ -48,6 +48,7 @@ STEPS = 3  # of a run, each of many passes over all chunks
 @pytest.fixture(autouse=True)
 def _tiny_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passes, "PIECE", 40 * COLUMNS)
+    monkeypatch.setattr(passes, "CHUNKS", 5)
     monkeypatch.setattr(smooth, "SAMPLED", 200)
 
 

@@ -94,7 +94,7 @@ class NystromBank(Bank):
     --------
     >>> train, test = mv.load_dataset("heart").split(train=0.5, seed=0)
     >>> mv.NystromBank.build(train.X, [mv.Gaussian(widths=[1.0, 4.0])], landmarks=20)
-    NystromBank(2 kernels, 135 samples, 0.1 MB)
+    NystromBank(2 kernels, 135 samples, 0.0 MB)
     """
 
     convex = True

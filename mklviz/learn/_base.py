@@ -212,8 +212,7 @@ class MKLEstimator(CallbackSupportMixin, _Parameters):
             With a sentence, if the data do not fit the kernels or the loss. All are also `ValueError`.
         """
         X, targets, weights = self._posed(X, y, sample_weight)
-        self._calibrate(X, targets, weights)  # before the steps that callbacks are told of
-        self._learn(X, targets, self._posed_loss(self.C), self._regularizer(), self._weighed(targets, weights))
+        self._learn(X, targets, self._posed_loss(self.C), self._regularizer(), weights)
         return self
 
     def _calibrate(self, X: Array, targets: Array, weights: Array | None) -> None:
@@ -303,14 +302,15 @@ class MKLEstimator(CallbackSupportMixin, _Parameters):
 
     def _learn(self, X: Array, targets: Array, loss: Loss, regularizer: Regularizer, weights: Array | None) -> None:
         """Build the kernels, solve the problem and keep what was learned."""
-        report, seed = Report(type(self).__name__, self.verbose), self._seed()
-        bank, notes = self._bank(X, weights, seed, report)
+        report, seed, weighed = Report(type(self).__name__, self.verbose), self._seed(), self._weighed(targets, weights)
+        bank, notes = self._bank(X, weighed, seed, report)
         if bank.access == "factors" and self.approximation == AUTO:  # a warning says it, once
             warn(" ".join(notes))
         else:
             for note in notes:
                 report.ended(note)
-        problem = Problem(bank, targets, self._suited(loss, bank.access), regularizer, weights)
+        self._calibrate(X, targets, weights)  # before the steps that callbacks are told of
+        problem = Problem(bank, targets, self._suited(loss, bank.access), regularizer, weighed)
         start, threads = self._start(problem), effective_n_jobs(self.n_jobs)
         limits: dict[str, Any] = {"gap": self.tol, "max_iter": self.max_iter, "stop": [self._steps]}
 

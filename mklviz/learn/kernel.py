@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
+from mklviz.errors import ProblemError
 from mklviz.kernels.evaluation.checks import check_points
 from mklviz.kernels.interface import in_order
 from mklviz.learn._banks import kernel_values
@@ -48,8 +49,8 @@ class LearnedKernel(Kernel):
 
     def diag(self, X: Any) -> Array:
         """Return the kernel of each row of `X` with itself."""
-        if getattr(self.function.part, "points", X) is None:  # of kernel values each row has a column of its own
-            return np.diag(self(X))
+        if getattr(self.function.part, "points", X) is None:
+            raise ProblemError("Kernel values do not tell the kernel of a new point with itself.")
         X = self._points(X)
         return np.concatenate([np.diag(self(X[start : start + ROWS])) for start in range(0, len(X), ROWS)])
 

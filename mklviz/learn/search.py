@@ -106,8 +106,9 @@ class _CrossValidated(MKLEstimator):
         """
         everybody = X  # also samples of weight zero: folds are those of the samples given
         X, targets, weights = self._posed(X, y, sample_weight)
-        grid, weighed = self._grid(), self._weighed(targets, weights)
-        self._judge(list(_scorers(self._one(), self.scoring)))  # before anything is computed
+        grid = self._grid()
+        self._weighed(targets, weights)  # before anything is computed, as are the names of scores that are known by now
+        self._judge(list(_scorers(self._one(), self.scoring)))
         labels, observed = self._labels(targets), column_or_1d(y)
         folds = [self._fold(parts) for parts in self._splitter(observed).split(everybody, observed, groups)]
         if not folds:
@@ -117,6 +118,7 @@ class _CrossValidated(MKLEstimator):
         report, results = Report(type(self).__name__, self.verbose), []
         for tried in Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs):
             results.append(tried)
+            self._judge(list(tried[0].scores))  # of which one scorer may return several
             self._steps.part("fold").end()
             report.at(f"fold {len(results)} of {len(folds)}")
         self.n_splits_ = len(folds)
@@ -125,8 +127,7 @@ class _CrossValidated(MKLEstimator):
         report.ended(f"{chosen}, the best of {len(grid)} by a mean score of {self.best_score_:.4g}")
         regularizer = self._regularizer() if self.p_ is None else unit_ball(self.p_)
         self._steps = self._steps.part("refit", most_steps(self))
-        self._calibrate(X, targets, weights)
-        self._learn(X, targets, self._posed_loss(self.C_), regularizer, weighed)
+        self._learn(X, targets, self._posed_loss(self.C_), regularizer, weights)
         self._steps.end()
         return self
 
@@ -204,6 +205,8 @@ class _CrossValidated(MKLEstimator):
             "param_p": ps,
         }
         names = list(tried[0][0].scores)
+        if any([*one.scores] != names for fold in tried for one in fold):
+            raise ProblemError("scoring must return scores of the same names, in the same order, each time.")
         for name in names:
             self.cv_results_ |= _summary(name, np.array([[one.scores[name] for one in fold] for fold in tried]))
         mean = self.cv_results_[f"mean_test_{self._judge(names)}"]

@@ -35,7 +35,7 @@ from mklviz.typing import Array, Indices
 
 
 def relative_gap(upper: float, lower: float) -> float:
-    """Return ``(upper - lower) / |upper|``, infinite where the upper bound is zero alone; nan where a bound is nan."""
+    """Return ``(upper - lower) / |upper|``, infinite where it is too large for a number; nan where a bound is nan."""
     return float(upper - lower) / max(float(abs(upper)), float(np.finfo(float).tiny))
 
 

@@ -220,7 +220,9 @@ def sample_scales(diagonal: Array, normalize: str, name: str, counts: Array | No
 
 def zero_kernels(scales: Iterable[Array], names: Sequence[str]) -> tuple[str, ...]:
     """Return a sentence on the kernels whose `sample_scales` are zero, if any; refuse them if all are."""
-    zero = [k for k, scale in enumerate(scales) if scale[0] == 0.0]
-    if len(zero) == len(names):
-        raise KernelError("Every kernel is zero on every sample: choose others, or columns that are not constant.")
-    return (f"Zero on every sample, and without effect: {listed([names[k] for k in zero])}.",) if zero else ()
+    zero = [k for k, scale in enumerate(scales) if len(scale) and scale[0] == 0.0]
+    if zero and len(zero) == len(names):
+        raise KernelError("Every kernel is zero on every sample that counts, as of constant columns: choose others.")
+    return (
+        (f"Zero on every sample that counts, and without effect: {listed([names[k] for k in zero])}.",) if zero else ()
+    )

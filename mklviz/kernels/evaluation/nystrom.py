@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 from scipy.linalg import blas, cho_factor, cho_solve, lapack
 
 from mklviz.context import checkpoint, interruptible, slices
+from mklviz.context.blas import one_blas_thread
 from mklviz.errors import KernelError
 from mklviz.kernels.evaluation.builder import Progress
-from mklviz.kernels.evaluation.checks import sample_scales
+from mklviz.kernels.evaluation.checks import sample_scales, zero_kernels
 from mklviz.kernels.evaluation.specs import KernelSpec
 from mklviz.kernels.families import KernelFamily
 from mklviz.kernels.families._family import squared_distances
 from mklviz.kernels.storage.cluster import ClusterFactors
 from mklviz.kernels.storage.disk import ROWS, Folder, written
 from mklviz.kernels.storage.passes import Factors, added, chunk_length, each
-from mklviz.lazy import cached_property
 from mklviz.numbers import is_whole
 from mklviz.typing import Array, Indices
 
@@ -152,11 +152,6 @@ class Root:
     lower: Array
     start: int
 
-    @cached_property
-    def inverse(self) -> Array:
-        """L^-1 (r, r): to multiply by it takes half of the time of solving with L."""
-        return np.asfortranarray(np.tril(lapack.dtrtri(self.lower, lower=1)[0]))
-
     @property
     def columns(self) -> slice:
         """The columns of its coordinates."""
@@ -186,7 +181,7 @@ class FeatureMaps:
     @property
     def nbytes(self) -> int:
         """Memory the landmarks and triangles take."""
-        roots = sum(2 * root.lower.nbytes for subset in self.subsets for root in subset.roots)
+        roots = sum(root.lower.nbytes for subset in self.subsets for root in subset.roots)
         return roots + sum(subset.landmarks.nbytes for subset in self.subsets)
 
     @property
@@ -201,11 +196,17 @@ class FeatureMaps:
         """
         # used again and again, as filling fresh memory takes longer
         space = np.empty(min(len(new), CHUNK) * int(np.diff(self.starts).max()))
+        inverses: dict[int, Array] = {}
         for some in slices(len(new), CHUNK):
             for root, values, scale in self._values(new[some], weights, first + some.start):
                 z = space[: len(values) * len(root.pivots)].reshape(len(values), -1)
                 np.take(np.asarray(values, dtype=np.float64), root.pivots, axis=1, out=z, mode="clip")
-                blas.dtrmm(1.0, root.inverse, z.T, lower=1, overwrite_b=1)
+                if len(z) < len(root.pivots):
+                    blas.dtrsm(1.0, root.lower, z.T, lower=1, overwrite_b=1)
+                else:  # to multiply by L^-1 takes half of the time of solving with L
+                    if root.start not in inverses:
+                        inverses[root.start] = _inverse(root.lower)
+                    blas.dtrmm(1.0, inverses[root.start], z.T, lower=1, overwrite_b=1)
                 np.multiply(z, scale, out=out[some, root.columns], casting="same_kind")
             if weights is not None:
                 for k in np.flatnonzero(weights == 0.0):
@@ -230,11 +231,20 @@ class FeatureMaps:
         return sample_scales(diagonal, "diagonal", root.spec.name, first=first)[:, None]
 
 
+@one_blas_thread()  # with more the last digits differ
+def _inverse(lower: Array) -> Array:
+    return np.asfortranarray(np.tril(lapack.dtrtri(lower, lower=1)[0]))
+
+
 def pivoted_root(kernel: Array) -> tuple[Indices, Array]:
-    """Return pivots (r,) and L (r, r), lower, with ``L L'`` the kernel (m, m) on the pivots, r as small as it gets."""
+    """Return pivots (r,) and L (r, r), lower, with ``L L'`` the kernel (m, m) on the pivots, r as small as it gets.
+
+    Of a kernel that is zero on the landmarks, L is 1: the coordinates of all points are zero.
+    """
     factor, pivots, rank, _ = lapack.dpstrf(kernel, tol=PRECISION * float(np.diag(kernel).max()), lower=1)
     rank = max(int(rank), 1)
-    return np.asarray(pivots[:rank] - 1, dtype=np.intp), np.tril(factor[:rank, :rank])
+    lower = np.tril(factor[:rank, :rank])
+    return np.asarray(pivots[:rank] - 1, dtype=np.intp), lower if lower[0, 0] > 0.0 else np.ones((1, 1))
 
 
 def roots_on(family: KernelFamily, name: str, columns: Sequence[int], landmarks: Array, start: int) -> tuple[Root, ...]:
@@ -316,6 +326,7 @@ class NystromBuilder:
             self._report(SHARE_OF_LANDMARKS * (done + 1) / len(wanted))
         sizes, self._traces = self._sized(subsets)
         self.maps = FeatureMaps(tuple(subsets), normalize, sizes, width, points.shape[1])
+        zero_kernels(sizes[:, None], [root.spec.name for subset in subsets for root in subset.roots])  # all are refused
 
     @staticmethod
     def item_bytes(n: int, columns: int, max_bytes: int) -> int:

@@ -32,8 +32,8 @@ def squared_distances(left: Array, right: Array) -> Array:
     """Return ``||x_i - z_j||^2`` as an (n_left, n_right) array."""
     if left.shape[1] == 1:  # exact, where the expanded square would cancel
         return np.asarray(np.subtract.outer(left[:, 0], right[:, 0]) ** 2, dtype=np.float64)
-    squares = (left**2).sum(1)[:, None] + (right**2).sum(1)[None, :]
-    products = left @ right.T
+    left, right = np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
+    squares, products = (left**2).sum(1)[:, None] + (right**2).sum(1)[None, :], left @ right.T
     products *= 2.0
     squares -= products
     if left is right:  # rounding leaves about 1e-15 where it must be zero

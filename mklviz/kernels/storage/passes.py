@@ -3,9 +3,9 @@
 Half a million samples with a thousand columns are two gigabytes, so a pass over them costs what the memory costs:
 columns whose kernels have no weight are skipped, entries may be float32, and sums are formed in float64.
 
-Samples are read in chunks, which the number of columns decides: what a chunk gives is computed where it stands, and
-added, with what rounding took from the sums, in the order of the samples. So the bits are the same wherever chunks are:
-here, on disk, let go of one by one, or on the workers of a cluster.
+Samples are read in chunks, which the numbers of rows and columns decide: what a chunk gives is computed where it
+stands, and added, with what rounding took from the sums, in the order of the samples. So the bits are the same wherever
+chunks are: here, on disk, let go of one by one, or on the workers of a cluster.
 """
 
 from __future__ import annotations
@@ -193,7 +193,8 @@ def _everything(Z: Factors) -> Integers:
 def chunk_length(shape: tuple[int, ...]) -> int:
     """Return how many samples make a chunk of factors of this shape."""
     n, columns = shape
-    return max(min(max(n * columns // CHUNKS, PIECE), 2 * PIECE) // max(columns, 1), 1)
+    fewest, most = (max(entries // max(columns, 1), 1) for entries in (PIECE, 2 * PIECE))
+    return min(max(-(-n // CHUNKS), fewest), most)
 
 
 def pieces(Z: Factors, length: int | None = None) -> Iterator[tuple[int, int]]:
