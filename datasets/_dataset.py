@@ -274,8 +274,8 @@ def _frozen(name: str, values: ArrayLike, ndim: int) -> Array:
     if not np.isfinite(array).all():
         where = ", ".join(str(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise DataError(
-            f"{name}[{where}] is not a finite number: fill it in or leave its row out beforehand. In tables alone, such"
-            " as CSV or a DataFrame, missing values are seen to (missing)."
+            f"{name}[{where}] is not a finite number: fill it in or leave its row out beforehand. Tables, as in CSV or"
+            ' a DataFrame, are filled in by the option missing="fill".'
         )
     array.setflags(write=False)
     return array

@@ -17,8 +17,8 @@ from mklviz.quoting import MOST_NAME, named
 
 from ._dataset import DataError, Dataset
 from ._file_kind import files_in, reason_of, without_remarks
-from ._formats import arff, format_of, json, libsvm, npz, options_of, table_in
-from ._formats._arrays import frame_of
+from ._formats import arff, format_of, json, libsvm, matlab, npz, options_of, table_in
+from ._formats._arrays import frame_of, table_among
 from ._frame import dataset_from_frame
 from ._grams import GramFiles, left_in_files
 from ._several import read_several
@@ -243,8 +243,10 @@ def read_frame(
         return frame.set_axis(range(1, len(frame) + 1)), FileFacts()
     if form is libsvm:
         return libsvm.frame_of(content, name, names, target), FileFacts()
-    if content.startswith(npz.ARRAY):
-        return frame_of(npz.arrays_in(content, name, LIMITS.cells)[name], name), FileFacts()
+    if form in (npz, matlab):
+        alone = table_among(form.arrays_in(content, name, LIMITS.cells), name)
+        if alone is not None:
+            return frame_of(alone, name), FileFacts()
     return read_dataset_bytes(data, filename)
 
 

@@ -88,7 +88,7 @@ def _check_classes(classes: Sequence[str], samples: int, where: str) -> None:
         raise DataError(
             f"Every label in {where} is {in_quotes(classes[0])}; a classifier needs at least two classes. "
             "If the labels are in another column, choose that as the target; to learn what samples of one class have in"
-            ' common, choose "nothing".'
+            ' common, choose "nothing" in a table, or take mv.MKLOneClass.'
         )
     if len(classes) > most_classes(samples):
         raise DataError(

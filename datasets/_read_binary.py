@@ -200,7 +200,8 @@ def read_parquet(data: bytes, name: str, options: TableOptions, progress: Progre
     frame.index = pd.RangeIndex(1, len(frame) + 1)
     notes = [f"The {column(word)} is left out: it holds lists or tables of their own." for word in nested]
     frame.columns, twice = unique_names(names, name)
-    roles = {word: "words" for word in names if types.is_dictionary(file.schema_arrow.field(word).type)}
+    kinds = (file.schema_arrow.field(word).type for word in names)
+    roles = {called: "words" for called, kind in zip(frame.columns, kinds, strict=True) if types.is_dictionary(kind)}
     return frame, FileFacts(assumed=(*notes, *twice), dialect="Parquet", roles=roles)
 
 

@@ -234,7 +234,12 @@ def _stacked(
     import pandas as pd
 
     counts = set()
+    tables = {*frames, *(stem for stem, each in arrays.items() if each.ndim > 1)} - {*pairs, *pairs.values()}
     for test, train in pairs.items():
+        if tables and all(
+            key in arrays and arrays[key].ndim == 1 and not _arrays.called_labels(key) for key in (test, train)
+        ):
+            continue  # numbers of rows, perhaps
         parts = [arrays.pop(key) if key in arrays else frames.pop(key) for key in (train, test)]
         counts.add((len(parts[0]), len(parts[1])))
         if all(isinstance(part, np.ndarray) for part in parts) and parts[0].shape[1:] == parts[1].shape[1:]:

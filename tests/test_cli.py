@@ -13,16 +13,19 @@ import subprocess
 import sys
 import threading
 import zipfile
+from argparse import Namespace
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from _waits import PATIENCE, wait_for
 
 import mklviz as mv
-from mklviz.cli.arguments import with_options
+from mklviz.cli.arguments import keep_inputs, with_options
 from mklviz.cli.commands import COMMANDS, main
 from mklviz.cli.live import _fitted
 from mklviz.engine import KINDS
+from mklviz.errors import MklvizError
 from mklviz.recipe.words import WORDS, read_solvers
 from mklviz.scenarios import scenarios
 
@@ -194,6 +197,18 @@ def test_a_file_that_is_read_is_not_written_over(words, capsys, tmp_path, monkey
     assert main([*f"{words} mine.csv".replace("/ ", "/").split()]) == 2
     assert "mine.csv is a file to read here, and would be written over" in capsys.readouterr().err
     assert (tmp_path / "mine.csv").read_text().startswith("a,class")
+
+
+def test_only_what_is_read_is_kept_also_in_a_folder_or_beside_the_name_of_an_archive(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fold").mkdir()
+    for name in ("sonar", "mine.zip", "fold/a.csv"):
+        (tmp_path / name).write_text("")
+    keep_inputs(Namespace(data="sonar", save=Path("sonar")))  # a data set of that name is read, and no file
+    keep_inputs(Namespace(data="heart", save=Path("mine"), csv=Path("fold/a.csv")))
+    for data, file in (("mine.zip", "mine"), ("fold", "fold/a.csv")):
+        with pytest.raises(MklvizError, match="would be written over"):
+            keep_inputs(Namespace(data=data, save=Path(file)))
 
 
 @pytest.mark.parametrize(

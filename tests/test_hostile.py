@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from _corpus import ARGUMENTS, DIGITS, FAR, HOSTILE, JSON, WORDS, archive, member, parquet
+from _waits import wait_for
 from hostile import MOST_LETTERS, TARGETS, try_arguments, try_json, try_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,9 +25,11 @@ from mklviz.limits import LIMITS, Limits, machine_memory
 from mklviz.recipe import Recipe
 from mklviz.recipe.parsing import literal
 from mklviz.recipe.words import read_words
+from mklviz.record.store import EVERYBODY
 from mklviz.unpacking import parquet_pages
 from mklviz.views.form import File
-from mklviz.views.session.launcher import bounded
+from mklviz.views.session.launcher import Launch, Reopening, bounded
+from mklviz.views.session.session import Session
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -95,6 +98,17 @@ def test_a_race_in_the_dashboard_ends_though_nobody_stops_it(asked: float | None
     recipe = Recipe().changed(max_seconds=asked)
     assert bounded(recipe).stop.max_seconds == found
     assert bounded(recipe).changed(max_seconds=asked) == recipe
+
+
+def test_a_branch_of_a_race_of_the_past_ends_as_well_and_the_recipe_stays_as_it_was_asked_for() -> None:
+    recipe, session = Recipe.from_words("data=two_moons; solvers=level"), Session(owner=EVERYBODY)
+    prepared = recipe.prepare()
+    Launch(recipe, 1).show(session, prepared, 1, 0.0)
+    wait_for(lambda: len(session.race.traces["level"]), "the first step")
+    trace = session.race.traces["level"]
+    assert trace.recipe == recipe.to_json()
+    Reopening(recipe, {"level": trace}).show(session, prepared, 1, 0.0)
+    assert LIMITS.race_seconds in [getattr(rule, "seconds", None) for rule in session.race.runs["level"].rules]
 
 
 PATIENCE = 300.0

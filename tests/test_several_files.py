@@ -426,11 +426,13 @@ def test_numbers_of_rows_say_which_are_tested_where_they_are_all_there(name: str
     for numbers in (order, order + 1):
         assert is_the_table(found(numbers))
         assert np.flatnonzero(found(numbers).held_out).tolist() == sorted(order[TRAINED:])
-    if name == "t.npz":
-        data = found(2 * order)
-        assert is_the_table(data)
-        assert data.held_out is None
-        assert data.notes[-1] == "Not used of t.npz: train_idx (30,), test_idx (10,)."
+    data = found(2 * order)
+    assert is_the_table(data)
+    assert data.held_out is None
+    assert [note for note in data.notes if "Not used of" in note and "train_idx" in note and "test_idx" in note]
+    parts = {"X_train": X[:TRAINED], "X_test": X[TRAINED:], "y": Y}
+    if name != "folder":
+        assert read((matlab if name == "t.mat" else saved)(**parts), name).held_out.sum() == N - TRAINED
 
 
 def test_rows_to_test_leave_every_class_to_train_on() -> None:

@@ -95,7 +95,7 @@ def test_rows_to_test_and_missing_words_are_choices(sidebar: Sidebar) -> None:
     assert sidebar.data.train.box.visible
     sidebar.data.train.set(1e-9)
     assert sidebar.recipe is None
-    assert "of 208 samples are none to train on" in sidebar.blocked
+    assert "Of 208 samples, none is left to train on" in sidebar.blocked
 
 
 def test_the_table_is_shown_and_its_heads_change_how_it_is_read(sidebar: Sidebar) -> None:

@@ -249,7 +249,7 @@ def test_two_files_of_the_same_samples_are_one_data_set_and_refused(tmp_path: Pa
     for name, sign in (("plain.csv", ","), ("semi.csv", ";")):
         lines = "".join(f"{i % 7}{sign}{'uv'[i % 2]}\n" for i in range(20))
         (tmp_path / name).write_text(f"a{sign}class\n{lines}")
-    with pytest.raises(MklvizError, match=r"semi\.csv holds the same samples as .*plain\.csv: list one of them"):
+    with pytest.raises(MklvizError, match="semi and plain hold the same samples: list one of them"):
         sweep_of(f"data={tmp_path / 'plain.csv'},{tmp_path / 'semi.csv'}; C=1")
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import chain, pairwise, takewhile
+from itertools import pairwise, takewhile
 from math import comb
 from typing import TYPE_CHECKING, Any
 
@@ -53,14 +53,21 @@ def pairs_to_test(names: Sequence[str], wanted: Sequence[str] = ()) -> dict[str,
     return {test: names[0] for test, names in zip(tests, alike, strict=True)} if all(len(f) == 1 for f in alike) else {}
 
 
-def numbered(arrays: dict[str, NDArray[Any]], lengths: Collection[int] = ()) -> NDArray[np.bool_] | None:
-    """Take the numbers of rows to test and of all others, from 0 or 1, out of arrays; return which rows are tested."""
+def numbered(arrays: dict[str, NDArray[Any]], rows: Collection[int] = ()) -> NDArray[np.bool_] | None:
+    """Take the numbers of rows to test and of all others, from 0 or 1, out of arrays; return which rows are tested.
+
+    `rows`: of tables beside the arrays.
+    """
+    labels = _labels_among(arrays)
+    lengths = {*rows} if labels is None else {*rows, arrays[labels].size}
     for test, train in pairs_to_test([*arrays]).items():
-        others = (array.shape for key, array in arrays.items() if key not in (test, train))
         first, second = arrays[train], arrays[test]
-        if called_labels(train) or first.size + second.size not in {*lengths, *chain(*others)}:
+        vectors = all(
+            max(one.shape, default=0) == one.size > 0 and one.dtype.kind in "iufUSO" for one in (first, second)
+        )
+        if not vectors or called_labels(train) or first.size + second.size not in lengths:
             continue
-        with suppress(ValueError):  # of words
+        with suppress(ValueError, TypeError):  # of words
             numbers = np.concatenate([first.ravel(), second.ravel()]).astype(np.float64)
             order = np.argsort(numbers)
             if numbers.min() in (0, 1) and np.array_equal(numbers[order], numbers.min() + np.arange(len(order))):
@@ -81,8 +88,8 @@ def _stacked(arrays: Mapping[str, NDArray[Any]]) -> tuple[dict[str, NDArray[Any]
         lengths.add((len(above), len(below)))
         made[train] = np.concatenate([above, below])
     labels = _labels_among(made)
-    fits = labels in pairs.values() and len(lengths) == 1
-    if labels is None or not fits or made[labels].size != sum(*lengths):
+    rows = labels in pairs.values() or any(made[train].ndim > 1 for train in pairs.values())  # not numbers of some
+    if labels is None or not rows or len(lengths) != 1 or made[labels].size != sum(*lengths):
         return dict(arrays), None
     return made, np.repeat([False, True], lengths.pop())
 
@@ -90,13 +97,21 @@ def _stacked(arrays: Mapping[str, NDArray[Any]]) -> tuple[dict[str, NDArray[Any]
 def read_arrays(
     arrays: Mapping[str, NDArray[Any]], name: str, options: TableOptions, progress: Progress, dialect: str
 ) -> Dataset:
-    """Return the data set in arrays of a file; one alone is a table, unless square or called as samples or labels."""
-    for key, array in arrays.items() if len(arrays) == 1 else ():
-        oblong = array.ndim == 2 and array.shape[0] != array.shape[1]
-        if array.dtype.names or (oblong and key.lower().rpartition(".")[2] not in (*_X, *_Y)):
-            return dataset_from_frame(frame_of(array, name), options, name, FileFacts(dialect=dialect), progress)
+    """Return the data set in arrays of a file, of which one alone may be a table."""
+    alone = table_among(arrays, name)
+    if alone is not None:
+        return dataset_from_frame(frame_of(alone, name), options, name, FileFacts(dialect=dialect), progress)
     refuse_unused(options, (), name)
     return dataset_of(arrays, name)
+
+
+def table_among(arrays: Mapping[str, NDArray[Any]], name: str) -> NDArray[Any] | None:
+    """Return the only array of the file `name`, unless it is square, or called as samples, labels or kernels are."""
+    ((key, array), *others) = arrays.items() or [("", np.zeros(0))]
+    called = _PART.sub("", key.lower().rpartition(".")[2])
+    meant = key != name and (called in (*_X, *_Y) or _KERNEL.search(called))
+    oblong = array.ndim == 2 and array.shape[0] != array.shape[1]
+    return array if not others and (array.dtype.names or (oblong and not meant)) else None
 
 
 def frame_of(array: NDArray[Any], name: str) -> pd.DataFrame:

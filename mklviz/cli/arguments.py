@@ -170,11 +170,20 @@ def with_options(solvers: Sequence[SolverChoice], options: Sequence[str]) -> tup
 def keep_inputs(arguments: argparse.Namespace) -> None:
     """Refuse to write over a file that another argument names to be read, alone or in words such as data=mine.csv."""
     values = [*vars(arguments).values()]
+    paths = [path for path in values if isinstance(path, Path) and path.name]
+    outputs = [*filter(os.path.isfile, (*paths, *(path.with_name(f"{path.name}.zip") for path in paths)))]
+    if not outputs:
+        return
+    from mklviz.datasets import list_datasets
+
     texts = [text for each in values for text in (each if isinstance(each, list) else [each]) if isinstance(text, str)]
-    parts = {part.strip(' "') for text in texts for part in (text, *re.split(r"[,;=|{}]", text))}
+    pieces = {piece for text in texts for piece in (text, *re.split(r"[,;|{}]", text))}
+    parts = {part.strip(' "') for piece in pieces for part in (piece, piece.partition("=")[2])} - {*list_datasets()}
     inputs = [*filter(os.path.isfile, map(os.path.expanduser, parts))]
-    for file in values:
-        if isinstance(file, Path) and os.path.isfile(file) and any(os.path.samefile(file, each) for each in inputs):
+    data = getattr(arguments, "data", None) or ""
+    folder = Path(data).resolve() if os.path.isdir(data) else None
+    for file in outputs:
+        if folder in file.resolve().parents or any(os.path.samefile(file, each) for each in inputs):
             raise MklvizError(f"{file} is a file to read here, and would be written over: name another file to write.")
 
 

@@ -16,7 +16,7 @@ from mklviz.cli.documents import print_document
 from mklviz.cli.live import Building, aligned, warm_up
 from mklviz.cli.race import Outputs, run_to_the_end, tell_what_is_repeated
 from mklviz.errors import MklvizError
-from mklviz.numbers import counted
+from mklviz.numbers import counted, score_text
 from mklviz.quoting import named, one_line
 from mklviz.recipe.recorded import RecordedRace, resume_run
 from mklviz.record.history import COLUMNS, WORDS, run_named, short_id, texts_of
@@ -71,7 +71,7 @@ def _show(store: Store, arguments: argparse.Namespace) -> int:
 
 def _lines(run: StoredRun) -> list[str]:
     """Return all that is known of a run, a line each."""
-    score = run.results.get("score")
+    score, what = run.results.get("score"), str(run.results.get("score_label", "score"))
     facts = {
         "run": run.id,
         "race": f"{run.race}  {run.name}",
@@ -85,7 +85,7 @@ def _lines(run: StoredRun) -> list[str]:
         "gap": number(run.gap, ".2g"),
         "spent": f"{counted(run.steps, 'step')}, {counted(run.svm_solves, 'SVM solve')}, {run.seconds:.2f} s of CPU",
         "kernels": f"{run.active:,} of {run.kernels:,} in use",
-        str(run.results.get("score_label", "score")): f"{score:.4g}" if isinstance(score, float) else "",
+        what: score_text(score, what) if isinstance(score, float) else "",
         "note": run.note,
         "tags": ", ".join(run.tags),
     }

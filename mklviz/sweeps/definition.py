@@ -186,7 +186,7 @@ def own_files(lists: Mapping[str, Any]) -> dict[str, Dataset]:
             name = name or data.source
             same = next((each for each in own if own[each] is not data and digest(own[each]) == digest(data)), None)
             if same is not None:
-                raise MklvizError(f"{name or data.title} holds the same samples as {same}: list one of them.")
+                raise MklvizError(f"{data.title} and {own[same].title} hold the same samples: list one of them.")
             own[name if name and name not in own else digest(data)] = data
     return own
 

@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from mklviz.engine import Race, Run
-from mklviz.numbers import number_text, share_text
+from mklviz.numbers import number_text, score_text, share_text
 from mklviz.record import FINAL, Trace
 from mklviz.record.summary import PARTS, Reference, RunResult, milestones, result_at
 from mklviz.record.weights import RULE, Motion
@@ -133,7 +133,7 @@ def result_table(rows: Collection[ResultRow], regression: bool = False, noun: st
 
 
 def _row(row: ResultRow, regression: bool) -> str:
-    score = number_text(row.score, ".3f") if regression else number_text(100 * row.score, ".1f", " %")
+    score = score_text(row.score, "R²" if regression else "accuracy")
     numbers = "".join(f"<td>{cell}</td>" for cell in (*result_cells(row.result, row.motion), score))
     quiet = ' class="hidden-run"' if row.hidden else ""
     head = f'<th scope="row">{run_name(row.style)}</th>'

@@ -158,5 +158,5 @@ class Reopening(PendingRace):
 
     def show(self, session: Session, prepared: Prepared, threads: int, pace: float) -> None:
         """Show the recorded steps; nothing is started."""
-        rules = self.recipe.stop.rules(self.recipe.convex)
+        rules = bounded(self.recipe).stop.rules(self.recipe.convex)  # for branches
         session.reopen(ReopenedRace(prepared.problem, self._traces, rules, self._stored), self.recipe, prepared)

@@ -108,9 +108,9 @@ class DataPanel(Section):
 
     def parts(self) -> Mapping[str, Any]:
         split = Split(self.train.value, self.seed.value, self.standardize.value)
-        if not self.shape.n_train:
+        if not self.shape.n_train and self.train.box.visible:
             share, samples = show_percent(self.train.value), counted(self.card.n_samples, "sample")
-            raise ProblemError(f"{share} of {samples} are none to train on: enter a larger share, such as 50 %.")
+            raise ProblemError(f"Of {samples}, none is left to train on: enter a larger share than {share}.")
         return {"data": self.chosen, "split": split}
 
     @property
