@@ -12,7 +12,7 @@ lane,
 
     t = clip((p'delta - f'delta - b 1'delta) / (delta'K delta + rho (1'delta)^2), 0, 1),
 
-so that the dual value never falls. The rows of so few variables that they make one chunk are brought together, and
+so that the dual value never falls. The rows of so few variables that they make a small chunk are brought together, and
 stepped in one after the other. Chunks, their order and s depend on the data only: any number of workers gives the same
 bits.
 
