@@ -27,8 +27,7 @@ SIZE = 4 * N * 12 * LANDMARKS  # bytes of the factors in single precision
 def _tiny_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read a few dozen samples at a time, so that a small table has many chunks."""
     for module in (passes, sweeps):
-        monkeypatch.setattr(module, "PIECE", 40 * 12 * LANDMARKS)
-    monkeypatch.setattr(passes, "CHUNKS", 4)
+        monkeypatch.setattr(module, "PIECE", 20 * 12 * LANDMARKS)  # chunks of 25 rows
     monkeypatch.setattr(disk, "ROWS", 64)
 
 

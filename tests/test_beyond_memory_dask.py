@@ -47,8 +47,7 @@ STEPS = 3  # of a run, each of many passes over all chunks
 
 @pytest.fixture(autouse=True)
 def _tiny_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(passes, "PIECE", 40 * COLUMNS)
-    monkeypatch.setattr(passes, "CHUNKS", 5)
+    monkeypatch.setattr(passes, "PIECE", 20 * COLUMNS)  # chunks of 25 rows
     monkeypatch.setattr(smooth, "SAMPLED", 200)
 
 
