@@ -56,8 +56,7 @@ const ask = async () => {
     const { status } = await fetch(`${path}/alive?session=${link.session}`, settings)
     if (status !== UNKNOWN) return status
     // unknown to a server that was started again and has shown no page yet; a proxy without its server has no page either
-    const page = (await fetch(location.pathname, { method: "HEAD", ...settings })).status
-    return page === UNKNOWN || page >= 500 ? NO_SERVER : NOT_HERE[0]
+    return (await fetch(location.pathname, { method: "HEAD", ...settings })).status === UNKNOWN ? NO_SERVER : NOT_HERE[0]
   } catch { return NO_SERVER } finally { link.asking = false }
 }
 
