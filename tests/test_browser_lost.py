@@ -131,7 +131,6 @@ def test_a_server_that_was_started_again_is_said_and_the_set_up_is_kept(own: Pro
     student = pages.open(str(app.page.locator("a", has_text="?follow=").get_attribute("href")), button="SVM solves")
     own.close()
     app.until(lambda: LOST in banner(app), "the page to say that the server is gone")
-    app.page.route("**/alive?*", lambda route: route.fulfill(status=404))  # no page yet, as of panel serve
     own.start()
     starts_again(app)
     student.until_running()  # who followed the race follows it again

@@ -38,6 +38,11 @@ WOVEN = """() => {
   document.replace_with_json({ roots: [model(root.type, root.id, [outer])] })
   return [root.tags[0].tags[0] === range, root.tags[0].tags[1] === range.tags[0], range.tags[0].id]
 }"""
+# the document of another page, whose models have the same numbers
+FOREIGN = """() => {
+  const { document } = mklvizConnection.connection.session, [{ id, type }] = document.roots()
+  document.replace_with_json({ roots: [{ type: "object", name: type, id, attributes: { page_id: "another" } }] })
+}"""
 # columns that grow short and long at once, as where many changes have waited
 CROWDED = """() => {
   const sources = [...Bokeh.documents[0].all_models].filter((m) => (m.name ?? "").startsWith("run-"))
@@ -112,3 +117,5 @@ def test_a_page_with_maps_and_pictures_comes_back_as_well(proxy: Proxy, open_app
     assert app.page.evaluate(WOVEN) == [True, True, "of-the-range"]
     app.settled()
     app.errors[:] = [error for error in app.errors if not re.search(OF_THE_CUT, error)]
+    with app.page.expect_navigation():
+        app.page.evaluate(FOREIGN)

@@ -2,7 +2,7 @@
 // has its session. Otherwise it starts again from its address, which has the set-up and the key of its race.
 const EVERY = 600, ANSWER = 3000
 const QUIET = 900, SILENT = 2000, SOON = 700, SLOW_AFTER = 7000, STUCK_AFTER = 10000, MOST_REFUSALS = 5
-const BUSY = 202, NOT_HERE = [403, 410], UNKNOWN = 404, NO_SERVER = 502
+const BUSY = 202, NOT_HERE = [403, 410], NO_SERVER = 502
 const LOST = "The connection is lost. This page goes on as soon as the server answers."
 const SLOW = "The server has not answered for a while. This page goes on as soon as it does."
 const OVER = "The server no longer has this page, as it was away for too long or the server was started again."
@@ -53,10 +53,7 @@ const ask = async () => {
   try {
     const settings = { cache: "no-store", signal: AbortSignal.timeout(ANSWER) }
     const path = location.pathname.replace(/\/$/, "")
-    const { status } = await fetch(`${path}/alive?session=${link.session}`, settings)
-    if (status !== UNKNOWN) return status
-    // unknown to a server that was started again and has shown no page yet; a proxy without its server has no page either
-    return (await fetch(location.pathname, { method: "HEAD", ...settings })).status === UNKNOWN ? NO_SERVER : NOT_HERE[0]
+    return (await fetch(`${path}/alive?session=${link.session}`, settings)).status
   } catch { return NO_SERVER } finally { link.asking = false }
 }
 
@@ -125,7 +122,9 @@ const whole = (connection) => {
     }
   }
   document.replace_with_json = (json) => {
-    if (json.roots.some(({ id }) => !document.get_model_by_id(id))) return end()  // the session has been built anew
+    // the session has been built anew, by a server that was started again perhaps with the same numbers of its models
+    const page = JSON.stringify(json).match(/"page_id":"(\w+)"/)?.[1] ?? link.page
+    if (page !== link.page || json.roots.some(({ id }) => !document.get_model_by_id(id))) return startAgain()
     document.forget_waiting()
     document.in_turn(() => take(json))
     link.behind = false
