@@ -74,7 +74,8 @@ def test_chunks_that_are_stepped_in_at_once_gain_what_they_say_and_never_lose(or
     columns, w = bank(X[np.argsort(Y, kind="stable")] if ordered else X).factors(np.linspace(0.0, 1.0, 12))
     table, y, runs = columns.T, np.sort(Y) if ordered else Y, passes.runs_of(w)
     box, beta = (np.minimum(5.0 * y, 0.0), np.maximum(5.0 * y, 0.0)), np.zeros(N)
-    variables = sweeps.DualVariables(y, *box, passes.diagonal(table, w, runs))
+    there, q = sweeps.known_there(table, sweeps.bounds_there(table, y, *box), w, runs)
+    variables = sweeps.DualVariables(y, *box, q)
     rho, offset, rng = 0.3, 0.1, np.random.default_rng(0)
 
     def value() -> float:
@@ -82,7 +83,6 @@ def test_chunks_that_are_stepped_in_at_once_gain_what_they_say_and_never_lose(or
         return float(y @ beta) - 0.5 * float(w @ (beta @ table) ** 2) - offset * total - 0.5 * rho * total**2
 
     near, g = np.arange(1, N, every), np.zeros(len(w))
-    there = sweeps.known_there(table, variables)
     stepping = sweeps.Sweeps(table, (w, runs), variables, there, near, beta, g, rho, offset, 0.0)
     for _ in range(5):
         before = value()

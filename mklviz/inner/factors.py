@@ -21,11 +21,11 @@ from mklviz.inner.blocked import cholesky
 from mklviz.inner.conjugates import summing
 from mklviz.inner.interface import Inner
 from mklviz.inner.svm import box_of, violation_unit
-from mklviz.inner.sweeps import DualVariables, Sweeps, known_there
+from mklviz.inner.sweeps import DualVariables, Sweeps, bounds_there, known_there
 from mklviz.kernels.storage.disk import release
-from mklviz.kernels.storage.passes import Factors, decisions, diagonal, projections, runs_of
+from mklviz.kernels.storage.passes import Factors, decisions, projections, runs_of
 from mklviz.problem import Loss
-from mklviz.typing import Array, Indices
+from mklviz.typing import Array, Indices, Integers
 
 Given = tuple[Factors, Array]  # (Z', w): a column per sample
 
@@ -46,18 +46,23 @@ class FactorModel:
     def __init__(self) -> None:
         self._given: Factors | None = None
         self.rows: Factors = np.empty((0, 0))
+        self._known: tuple[Integers, Array, Array] | None = None  # the last runs and beta, and their Z'beta
 
     def take(self, given: Given) -> None:
         """Use these factors from now on."""
         Z, w = given
         if Z is not self._given:
             self._given, self.rows = Z, np.ascontiguousarray(Z.T) if isinstance(Z, np.ndarray) else Z.T
+            self._known = None
         self.w = np.ascontiguousarray(w, dtype=np.float64)
         self.runs = runs_of(self.w)
 
     def project(self, beta: Array) -> Array:
-        """Return ``Z'beta`` in the columns with weight, (R,)."""
-        return projections(self.rows, beta, self.runs)
+        """Return ``Z'beta`` in the columns with weight, (R,): at hand where the last solve ended at this beta."""
+        known = self._known
+        if known is None or not (np.array_equal(known[0], self.runs) and np.array_equal(known[1], beta)):
+            known = self._known = self.runs, beta.copy(), projections(self.rows, beta, self.runs)
+        return known[2]
 
     def scores(self, u: Array) -> Array:
         """Return ``Z diag(w) u``, (n,)."""
@@ -84,22 +89,24 @@ class BoxFactors(Inner):
         self._model = FactorModel()
         self._rng = np.random.default_rng(0)
         self._offset = 0.0
+        self._bounds: tuple[Factors, list[Any]] | None = None  # rows, and the linear terms and bounds beside them
 
     def solve(self, K: Given, tol: float, warm: bool) -> None:
         """Step in single variables until the optimality conditions hold to `tol`, or the duality gap is as small."""
         model, y = self._model, self._y
         model.take(K)
-        q = diagonal(model.rows, model.w, model.runs)
+        terms = self._linear, self._low, self._high
+        if self._bounds is None or self._bounds[0] is not model.rows:
+            self._bounds = model.rows, bounds_there(model.rows, *terms)
+        there, q = known_there(*self._bounds, model.w, model.runs)
+        variables = DualVariables(*terms, q)
         beta = self._balanced(np.clip(self._start if warm else np.zeros_like(y), self._low, self._high))
         unit = violation_unit(self._loss, y, beta, lambda: model.scores(model.project(beta)))
         rho = float(q.mean()) + BIAS_CURVATURE * unit / self._room if self._loss.bias else 0.0
-        q = np.maximum(q, 1e-300)
-        variables = DualVariables(self._linear, self._low, self._high, q)
         bias = self._offset if warm else None
         # what steps along slopes of a tenth of tol would gain
         enough = 0.005 * (tol * unit) ** 2 * float((1.0 / q).sum())
         self.violation, value, idle, before = np.inf, -np.inf, 0, None
-        there: list[Any] = []  # the same, chunk by chunk
         for _ in range(LOOKS):
             checkpoint()
             beta = self._balanced(beta)
@@ -123,12 +130,15 @@ class BoxFactors(Inner):
             if len(free):
                 u = self._settle(free, beta, u, f)
             columns, excess = (model.w, model.runs), float(beta.sum()) - self._sum
-            there = there or known_there(model.rows, variables)
             sweeps = Sweeps(model.rows, columns, variables, there, near, beta, model.w * u, rho, bias, excess)
             self._swept(sweeps, enough)
             sweeps.write(beta)
             bias = sweeps.bias
         self._start, self._offset = self.signed, 0.0 if bias is None else bias
+
+    def projected(self) -> Array:
+        """Return ``Z'beta`` of the last solve in the columns with weight, (R,)."""
+        return self._model.project(self.signed)
 
     def _measure(self, beta: Array, f: Array) -> tuple[float, float]:
         """Return the violation of the optimality conditions, and the bias in the middle of what they leave."""

@@ -133,7 +133,11 @@ class SvmOracle:
         with spending("svm"):
             inner.solve(kernel, accuracy, started or self.solves > 0)
         self.solves += 1
-        return SvmPoint(self.problem, weights, inner.signed.copy(), inner.scores.copy(), inner.value, accuracy)
+        point = SvmPoint(self.problem, weights, inner.signed.copy(), inner.scores.copy(), inner.value, accuracy)
+        projected = inner.projected()
+        if projected is not None and weights.all():  # else columns are missing
+            cast(FactorBank, self.problem.bank).remember(point.signed, projected)
+        return point
 
     def _gap_with(self, point: SvmPoint) -> float:
         """Return P - D of all iterates, that of `point` where there is none yet."""

@@ -273,6 +273,10 @@ class SmoothFactors(NewtonInner):
         step[held] = cho_solve(cholesky(system), roots * (wanted - x)[held]) / roots
         return step
 
+    def projected(self) -> Array:
+        """Return ``Z'beta`` of the last solve in the columns with weight, (R,)."""
+        return self._model.project(self.signed)
+
     @abstractmethod
     def _curvature(self, decided: Array) -> tuple[Array, Array, float]:
         """Return ``Z'cZ``, ``Z'c`` and 1'c for the curvatures c of the loss, in the columns with weight."""

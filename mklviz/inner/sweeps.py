@@ -31,7 +31,7 @@ import numpy as np
 from mklviz.compiled import njit
 from mklviz.context import checkpoint
 from mklviz.kernels.storage.disk import release
-from mklviz.kernels.storage.passes import FAST, Factors, answer_of, asked, begun, chunk_length
+from mklviz.kernels.storage.passes import FAST, Factors, answer_of, asked, begun, chunk_length, diagonal_of, joined
 from mklviz.typing import Array, Indices, Integers
 
 BLOCK = 16  # samples that stand together are stepped in together: rows drawn singly come slowly from memory
@@ -95,11 +95,20 @@ class DualVariables(NamedTuple):
         return DualVariables(linear, low, high, lanes * diagonal)
 
 
-def known_there(rows: Factors, variables: DualVariables) -> list[Any]:
-    """Return what stands for the variables of each chunk, which are beside it."""
+def bounds_there(rows: Factors, *terms: Array) -> list[Any]:
+    """Return what stands for the linear terms and bounds of each chunk's variables, which are beside it."""
     length = chunk_length(rows.shape)
     starts = range(0, len(rows), length)
-    return begun(rows, [asked(rows, k, _given, variables.some(slice(k, k + length))) for k in starts])
+    return begun(rows, [asked(rows, k, _given, *(one[k : k + length] for one in terms)) for k in starts])
+
+
+def known_there(rows: Factors, bounds: list[Any], w: Array, runs: Integers) -> tuple[list[Any], Array]:
+    """Return what stands for all that is known of each chunk's variables, and the diagonal of K, (n,)."""
+    starts = range(0, len(rows), chunk_length(rows.shape))
+    known = [asked(rows, k, _known, some, w, runs) for k, some in zip(starts, bounds, strict=True)]
+    answers = begun(rows, [*known, *(asked(rows, k, _diagonal, one) for k, one in zip(starts, known, strict=True))])
+    there, parts = answers[: len(known)], answers[len(known) :]
+    return there, joined(rows, (answer_of(rows, part) for part in parts))
 
 
 class Terms(NamedTuple):
@@ -243,8 +252,16 @@ class Sweeps:
             beta[which] = answer_of(self._rows, answer)
 
 
-def _given(_: Factors, variables: DualVariables) -> DualVariables:
-    return variables
+def _given(_: Factors, *terms: Array) -> tuple[Array, ...]:
+    return terms
+
+
+def _known(rows: Factors, terms: tuple[Array, Array, Array], w: Array, runs: Integers) -> DualVariables:
+    return DualVariables(*terms, np.maximum(diagonal_of(w, runs, rows), 1e-300))
+
+
+def _diagonal(_: Factors, variables: DualVariables) -> Array:
+    return variables.diagonal
 
 
 def _near(_: Factors, variables: DualVariables, places: Indices, terms: Terms) -> Near:

@@ -335,6 +335,10 @@ class NystromBank(Bank):
             last = self._last = (v.copy(), projections(self._rows, np.ascontiguousarray(v, dtype=np.float64)))
         return last[1]
 
+    def remember(self, v: Array, projected: Array) -> None:
+        """Take note of ``Z'v`` (R,), from which the next call of `quad` may take its answer."""
+        self._last = v, projected
+
     def part(self, which: Indices | None = None, samples: Indices | None = None) -> NystromPart:
         """Return the kernels `which` between any point and `samples`; all by default."""
         which = np.arange(len(self)) if which is None else which

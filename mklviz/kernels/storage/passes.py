@@ -102,13 +102,8 @@ def _decided(g: Array, runs: Integers, rows: Factors) -> Array:
     return f
 
 
-def diagonal(Z: Factors, w: Array, runs: Integers) -> Array:
-    """Return the diagonal of ``Z diag(w) Z'``, (n,)."""
-    return joined(Z, each(Z, partial(diagonal_of, w, runs)))
-
-
 def diagonal_of(w: Array, runs: Integers, rows: Factors) -> Array:
-    """Return the same of a chunk."""
+    """Return the diagonal of ``Z diag(w) Z'`` of a chunk."""
     q = np.empty(len(rows))
     _diagonal(rows, w, runs, q)
     return q
