@@ -36,7 +36,7 @@ SHOWN_ROWS, SHOWN_COLUMNS = 8, 40
 MOST_OFFERED = 1000  # targets, where none can be used
 _PARTS = {"train", "training", "test", "testing", "val", "valid", "validation", "dev"}
 _CALLED = ("is_test", "is_train", "istest", "istrain")
-_OF_WORDS = ("category", "Categorical", "Enum")  # types of columns, of pandas and polars
+_OF_WORDS = ("category", "Categorical", "Enum", "dictionary")  # types of columns, of pandas, polars and pyarrow
 _TESTED = "it says which rows are tested"
 _GENES = re.compile(
     r"\W*(genes?|probe|transcript|otu|taxon|peptide|protein|id_ref|symbol|ens(g\d|embl)|hugo|\d+_at)",
@@ -358,7 +358,9 @@ def from_frame(data: Any, options: TableOptions, name: str) -> Dataset:
         raise DataError(f"df must be a DataFrame, of pandas or polars, but {type(data).__name__} was given.") from None
     parts = (key if isinstance(key, tuple) else (key,) for key in frame.columns)
     names, notes = unique_names([" ".join(str(part) for part in key if part != "") for key in parts], name)
-    kinds = map(str, getattr(whole, "dtypes", ()))
+    kinds = map(
+        str, whole.schema.types if hasattr(whole, "column_names") else getattr(whole, "dtypes", ())
+    )  # pyarrow's
     roles = {called: "words" for called, kind in zip(names, kinds, strict=False) if kind.startswith(_OF_WORDS)}
     frame = frame.set_axis(names, axis=1).set_axis(range(1, len(frame) + 1), axis=0)
     return dataset_from_frame(frame, options, name, FileFacts(assumed=tuple(notes), roles=roles))

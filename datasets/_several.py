@@ -44,6 +44,7 @@ def read_several(
     """Return the data set that some files make together; `files`: names and bytes, or `GramFiles`."""
     arrays, frames, samples = dict[str, NDArray[Any]](), dict[str, Any](), dict[str, list[str]]()
     grids = dict[str, Any]()  # kernels' rows for every pair, as they stand
+    roles = dict[str, Mapping[str, str]]()
     heeded = {"missing_view", "test"}.union(
         *(options_of(data, filename) for filename, data in files if isinstance(data, bytes))
     )
@@ -55,7 +56,7 @@ def read_several(
         stem = _free(called, {*frames, *(key.partition(".")[0] for key in arrays)})
         arrays_here, named, grid = _arrays_of(data, filename, gram_cells)
         if arrays_here is None:
-            frame = _frame_in(data, filename, alone, options.target, progress)
+            frame, roles[stem] = _frame_in(data, filename, alone, options.target, progress)
             kernel = matrix_apart(frame, options.target if options.target in frame else None)
             if kernel is not None and len(kernel[2]) == kernel[1].shape[1]:  # alone, or with names of samples
                 arrays[stem] = kernel[0]
@@ -110,7 +111,10 @@ def read_several(
     frames = {stem: in_order(frame, order, notes) for stem, frame in frames.items()}
     notes += row_by_row(order) if labels else []
     tests = tuple(frames) if len(frames) > 1 and len({tuple(frame.columns) for frame in frames.values()}) == 1 else ()
-    facts = FileFacts(held_out=held_out, tests=(*tests, *pairs), grams=kernels, assumed=tuple(dict.fromkeys(notes)))
+    said = roles.get(next(iter(frames)), {}) if len(frames) == 1 and not labels else {}
+    facts = FileFacts(
+        held_out=held_out, tests=(*tests, *pairs), grams=kernels, assumed=tuple(dict.fromkeys(notes)), roles=said
+    )
     return of_frames(frames, arrays[labels[0]] if labels else None, name, options, progress, facts)
 
 
@@ -211,20 +215,22 @@ def _arrays_of(
 
 def _frame_in(
     data: bytes, filename: str, options: TableOptions, target: str | None, progress: Progress
-) -> pd.DataFrame:
+) -> tuple[pd.DataFrame, Mapping[str, str]]:
+    """Return the table in a file, and what the file itself calls its columns."""
     form = format_of(data, filename)
     if form is libsvm:
-        return libsvm.frame_of(data, filename, (), LABEL)
+        return libsvm.frame_of(data, filename, (), LABEL), {}
     if form is arff:
-        return arff.frame_of(data, filename, progress, options)[0].reset_index(drop=True)
+        frame, roles, _ = arff.frame_of(data, filename, progress, options)
+        return frame.reset_index(drop=True), roles
     if form is json:
         frame = json.frame_of(data, filename, replace(options, target=target))
         keyed = frame.index.dtype.kind not in "iu" and INDEX not in frame
-        return frame.rename_axis(INDEX).reset_index() if keyed else frame.reset_index(drop=True)
+        return frame.rename_axis(INDEX).reset_index() if keyed else frame.reset_index(drop=True), {}
     frame, facts = table_in(data, filename, options, progress)
     if facts.unnamed and INDEX not in frame:
         frame = frame.rename(columns={frame.columns[0]: INDEX})  # which is what pandas does not write above it
-    return frame.reset_index(drop=True)
+    return frame.reset_index(drop=True), facts.roles
 
 
 def _stacked(

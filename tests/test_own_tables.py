@@ -13,6 +13,7 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import polars as pl
+import pyarrow
 import pytest
 from _corpus import archive, member, zipped
 
@@ -675,13 +676,15 @@ NOMINAL = pd.DataFrame({"a": VALUES[:, 0], "size": list("012") * 20})
 
 
 @pytest.mark.parametrize("words", WORDS_OF.values(), ids=WORDS_OF)
-@pytest.mark.parametrize("kind", ["pandas", "polars", "parquet", "arff", "orange"])
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "parquet", "arff", "arff to test", "orange"])
 def test_what_is_declared_to_be_words_is_no_number(kind: str, words: list[str]) -> None:
     frame = NOMINAL.assign(colour=(words * 20)[:60])
     lines = frame.to_csv(index=False, header=False)
-    if kind == "arff":
+    if kind.startswith("arff"):
         head = f"@attribute a real\n@attribute size {{0,1,2}}\n@attribute colour {{{','.join(words)}}}\n@data\n"
-        found = read_dataset_bytes(f"@relation r\n{head}{lines}".encode(), "t.arff")
+        file = f"@relation r\n{head}{lines}".encode()
+        pair = zipped(dict.fromkeys(["t_TRAIN.arff", "t_TEST.arff"], file))
+        found = read_dataset_bytes(*(pair, "t.zip") if kind == "arff to test" else (file, "t.arff"))
     elif kind == "orange":
         found = table(f"a,D#size,cD#colour\n{lines}")
     elif kind == "polars":
@@ -691,7 +694,8 @@ def test_what_is_declared_to_be_words_is_no_number(kind: str, words: list[str]) 
         frame, file = frame.astype({"size": "category", "colour": "category"}), io.BytesIO()
         frame.to_parquet(file)
         content = file.getvalue()
-        found = Dataset.from_frame(frame) if kind == "pandas" else read_dataset_bytes(content, "t.parquet")
+        given = {"pandas": frame, "pyarrow": pyarrow.Table.from_pandas(frame)}
+        found = Dataset.from_frame(given[kind]) if kind in given else read_dataset_bytes(content, "t.parquet")
     assert (found.task, found.classes) == ("multiclass", tuple(words))
     assert found.feature_names == ("a", "size=0", "size=1", "size=2")
     assert f'The labels in column "colour" are read as {len(words)} classes.' in found.notes
