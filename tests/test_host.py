@@ -64,8 +64,8 @@ from tornado.web import HTTPError, RequestHandler
 from tornado.websocket import websocket_connect
 
 import mklviz.views
-from mklviz.server.messages import bound_messages
-from mklviz.server.process import Contained, build_pages_in_turn, contain
+from mklviz.server.process import Contained, contain
+from mklviz.server.serving import get_ready
 from mklviz.views.chart.bokeh_figure import ignore_long_press
 from mklviz.views.form import Form, Note
 from mklviz.views.host import ticks
@@ -801,8 +801,7 @@ def patterns() -> Iterator[list[Any]]:
 @rests_on("a page is got from panel.io.server.DocHandler, which Bokeh's patterns name.", "server/process.py")
 def test_pages_and_sockets_of_a_server_are_of_our_kinds(patterns: list[Any]) -> None:
     for _ in range(2):  # which wraps each of them once
-        bound_messages()
-        build_pages_in_turn()
+        get_ready()
     kinds = [pattern[1] for pattern in patterns if issubclass(pattern[1], DocHandler | WSHandler)]
     pages = [kind for kind in kinds if issubclass(kind, DocHandler) and "autoload" not in kind.__name__.lower()]
     assert pages

@@ -17,6 +17,7 @@ from pathlib import Path
 from time import time
 from typing import Any
 
+from bokeh.server.urls import per_app_patterns
 from bokeh.settings import settings
 from bokeh.util.token import (
     check_token_signature,
@@ -25,7 +26,7 @@ from bokeh.util.token import (
     get_session_id,
     get_token_payload,
 )
-from panel.io.server import get_server
+from panel.io.server import DocHandler, WSHandler, get_server
 from tornado.ioloop import IOLoop, PeriodicCallback
 from tornado.iostream import IOStream
 
@@ -37,8 +38,8 @@ from mklviz.server.access import LOCAL, frame_origin, known_names
 from mklviz.server.connections import LONGEST_REQUEST, PATIENCE, Acceptor, party
 from mklviz.server.gate import COOKIE, NAMED, OWNER_COOKIE, Gate, set_up
 from mklviz.server.logs import log_to_stderr
-from mklviz.server.messages import LONGEST_FRAME, MOST_SOCKETS, OPEN_SOCKETS, bound_messages, is_answering
-from mklviz.server.process import LOOK_EVERY, GarbageCollection, build_pages_in_turn, run
+from mklviz.server.messages import LONGEST_FRAME, MOST_SOCKETS, OPEN_SOCKETS, PageSocket, is_answering
+from mklviz.server.process import LOOK_EVERY, GarbageCollection, PageInTurn, run
 from mklviz.streams import prepare_streams
 from mklviz.views.host.page_session import GIVE_UP_AFTER
 from mklviz.views.host.panel_setup import import_nothing_for_component_files
@@ -133,8 +134,8 @@ def get_ready() -> None:
     import_module("mklviz.views.start.front_page").get_ready()
     settings.perform_document_validation = settings.perform_error_diagnostics = False  # of pages that are tested
     import_nothing_for_component_files()
-    build_pages_in_turn()
-    bound_messages()
+    own: dict[type, type] = {DocHandler: PageInTurn, WSHandler: PageSocket}
+    per_app_patterns[:] = [(path, own.get(kind, kind), *more) for path, kind, *more in per_app_patterns]
 
 
 def answer(server: Any, connection: socket.socket) -> None:
