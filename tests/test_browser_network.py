@@ -5,14 +5,10 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from _browser import LONG, App, Server
+from _browser import LONG, OF_THE_CUT, App, Server
 from _proxy import Proxy
 
 pytestmark = pytest.mark.browser
-OF_THE_CUT = (
-    "WebSocket connection to|Could not open websocket|not connected so cannot send|Still in CONNECTING"
-    "|Failed to load resource"  # the page asks whether the server is there again
-)
 Open = Callable[..., App]
 FRAMES = """() => [...Bokeh.documents[0].all_models]
   .map((m) => m.data?.seq ?? m.seq).filter((seq) => seq !== undefined)[0]"""

@@ -29,7 +29,7 @@ from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 from mklviz.cli import main
 from mklviz.errors import MklvizError
-from mklviz.limits import LIMITS
+from mklviz.limits import LIMITS, PROCESSES
 from mklviz.server import serving
 from mklviz.server.access import AT_ONCE, MOST_PARTIES, Guesses, is_local, known_names, new_code, own_addresses
 from mklviz.server.connections import LONGEST_REQUEST, party
@@ -39,6 +39,7 @@ from mklviz.server.messages import OPEN_SOCKETS
 from mklviz.server.process import run
 from mklviz.server.serving import kept_key, make_server, receive
 from mklviz.views.host.page_session import OWNER
+from mklviz.views.links import WORKER, process_of
 
 ROOT = Path(__file__).resolve().parents[1]
 Get = Callable[..., Awaitable[HTTPResponse]]
@@ -217,6 +218,13 @@ def test_every_browser_of_a_shared_server_has_runs_of_its_own() -> None:
 
     through(visit, own=b"key")
 
+    async def visit_at_home(get: Get) -> None:  # where everybody sees all runs, as with shared runs
+        told = await get("/owner", Cookie="mklviz-runs=" + "a" * 32, **{OWNER: "somebody"})
+        assert told.body == b"everybody's"
+        assert "Set-Cookie" not in told.headers
+
+    through(visit_at_home)
+
 
 def test_a_cookie_goes_through_encrypted_connections_alone_where_the_page_came_by_one() -> None:
     async def visit(get: Get) -> None:
@@ -242,15 +250,6 @@ def test_no_address_opens_the_page_that_another_browser_has_open() -> None:
     # a body that names a page
     for header in ({"Content-Length": "24", "Host": "x"}, {"Transfer-Encoding": "chunked", "Host": "x"}):
         assert gate.is_for_open_page(HTTPServerRequest(start_line=start, headers=HTTPHeaders(header)))
-
-
-def test_at_home_and_with_shared_runs_everybody_sees_all_runs() -> None:
-    async def visit(get: Get) -> None:
-        told = await get("/owner", Cookie="mklviz-runs=" + "a" * 32, **{OWNER: "somebody"})
-        assert told.body == b"everybody's"
-        assert "Set-Cookie" not in told.headers
-
-    through(visit)
 
 
 def test_a_page_too_many_is_refused_in_a_sentence_and_files_of_open_pages_are_not() -> None:
@@ -416,6 +415,7 @@ def test_a_page_has_one_socket_and_nobody_has_one_without_a_page(
                 await open_socket(wrong)
             assert refused.value.code == 403
         (session,) = server.get_sessions()
+        assert process_of(session.id, 3) == 2  # which its name says
         sockets = [await open_socket(token[1]) for _ in range(9)]
         await soon(lambda: session.connection_count == 1, "the older sockets to be closed")
         for older in sockets[:-1]:
@@ -428,6 +428,8 @@ def test_a_page_has_one_socket_and_nobody_has_one_without_a_page(
         sockets[-1].close()
         await soon(lambda: OPEN_SOCKETS[party("127.0.0.1")] == 0, "the sockets to be closed")
 
+    monkeypatch.setenv(WORKER, "2")
+    monkeypatch.setenv(PROCESSES, "3")
     before_a_server(visit)
     assert "Traceback" not in caplog.text
 

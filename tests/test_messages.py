@@ -31,8 +31,8 @@ from mklviz.server.messages import (
     LONGEST,
     LONGEST_PIECE,
     MOST_EVENTS,
+    PageSocket,
     Refused,
-    _Socket,
     check_change,
     is_answering,
     is_too_long,
@@ -136,7 +136,7 @@ class Connected:
 
     def __init__(self, patch: Callable[..., Awaitable[Any]], monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(ServerSession, "patch", patch)
-        self.socket = _Socket.__new__(_Socket)
+        self.socket = PageSocket.__new__(PageSocket)
         self.socket._parts = []
         self.answers: list[Any] = []
         self.closed: list[int] = []
@@ -296,7 +296,7 @@ def test_a_socket_that_closes_while_its_page_is_opened_or_after_its_session_keep
 
     loop = SimpleNamespace(call_later=call_later)
     application = SimpleNamespace(client_lost=lambda gone: lost.append("detached"), io_loop=loop)
-    monkeypatch.setattr(_Socket, "application", application, raising=False)
+    monkeypatch.setattr(PageSocket, "application", application, raising=False)
 
     async def opened(socket: Any, token: str) -> None:
         socket.connection = connection

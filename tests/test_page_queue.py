@@ -16,15 +16,12 @@ import pytest
 from _waits import next_round, soon
 from bokeh.document import Document
 from bokeh.document.events import SessionCallbackAdded
-from bokeh.server.urls import per_app_patterns
-from bokeh.server.views.ws import WSHandler
 from panel.io import document
-from panel.io.server import DocHandler
 from panel.io.state import set_curdoc
 
 from mklviz.server import process
 from mklviz.server.messages import OPEN_SOCKETS
-from mklviz.server.process import WORTH_IT, GarbageCollection, build_pages_in_turn
+from mklviz.server.process import WORTH_IT, GarbageCollection
 from mklviz.views.host.frames import Frames
 from mklviz.views.host.ticks import (
     FORGET_AFTER,
@@ -38,21 +35,6 @@ from mklviz.views.host.ticks import (
     part_by_part,
     put_off,
 )
-
-
-def test_the_page_alone_is_built_in_turn_and_once() -> None:
-    before = list(per_app_patterns)  # which a server of this process may have changed already
-    try:
-        per_app_patterns[:] = [(r"/ws", WSHandler), (r"/?", DocHandler)]
-        build_pages_in_turn()
-        build_pages_in_turn()
-        socket, page = (pattern[1] for pattern in per_app_patterns)
-        assert socket is WSHandler
-        assert issubclass(page, DocHandler)
-        assert page is not DocHandler
-        assert page.__mro__[1] is DocHandler  # wrapped once
-    finally:
-        per_app_patterns[:] = before
 
 
 def test_one_thing_at_a_time_holds_the_loop_and_a_small_request_is_answered_between_two() -> None:

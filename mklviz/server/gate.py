@@ -20,6 +20,7 @@ from urllib.parse import unquote_to_bytes, urlencode
 
 import segno
 from bokeh.server.util import check_allowlist
+from bokeh.util.token import generate_session_id
 from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.routing import Matcher, PathMatches, Rule
 from tornado.web import Application, OutputTransform, RequestHandler
@@ -35,6 +36,7 @@ COOKIE, OWNER_COOKIE = "mklviz-code", "mklviz-runs"
 _KEPT = "Max-Age=31536000; HttpOnly; SameSite=Lax"
 _METHODS = ("GET", "HEAD", "POST")  # that pages use
 _SESSION = ("bokeh-session-id", "bokeh-token")
+NAMED = "Bokeh-Session-Id"  # the header by which Bokeh is told how to name the session that it makes
 _FORM = """<form method="post"><label>Code <input name="code" autofocus autocomplete="off" autocapitalize="off"
  spellcheck="false"></label><button>Open</button></form>"""
 _JOIN = """<div class="join"><div>{picture}</div><div><p>Open<b>{address}</b></p>
@@ -52,6 +54,7 @@ class Gate:
     lives: Callable[[str], bool]  # returns whether there is a session of that id
     admits: Callable[[str, str], bool]  # returns whether a socket may open, by the token of its page and its address
     busy: Callable[[str], bool] = lambda _session: False  # returns whether a message of that session is carried out
+    name: Callable[[], str] = generate_session_id  # returns a name for a session, by which its process is found again
     # what the browser's proof of the right code is made with
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     guesses: Guesses = field(default_factory=Guesses)  # the wrong codes that have been given
@@ -107,7 +110,7 @@ class Gate:
     def is_for_open_page(self, request: HTTPServerRequest) -> bool:
         """Whether the request names, in its address, headers or body, the session of a page that is open."""
         headers = request.headers
-        named = "Bokeh-Session-Id" in headers or any(name in request.query_arguments for name in _SESSION)
+        named = NAMED in headers or any(name in request.query_arguments for name in _SESSION)
         body = headers.get("Content-Length", "0") != "0" or "Transfer-Encoding" in headers
         return named or (body and request.method != "POST")
 
@@ -338,6 +341,7 @@ def set_up(application: Application, gate: Gate) -> None:
             self._connection: Any = request.connection
             self._headers = gate.headers("" if gate.is_stranger(request) else request.host)
             self._cookie = gate.own_runs(request)
+            request.headers[NAMED] = gate.name()  # no browser has said so: see `is_for_open_page`
 
         def transform_first_chunk(
             self, status_code: int, headers: HTTPHeaders, chunk: bytes, finishing: bool

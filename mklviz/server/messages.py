@@ -23,7 +23,6 @@ from weakref import WeakKeyDictionary
 
 from bokeh.protocol.message import Message
 from bokeh.server.session import ServerSession
-from bokeh.server.urls import per_app_patterns
 from panel.io.server import WSHandler
 from tornado.iostream import IOStream
 
@@ -136,7 +135,7 @@ OPEN_SOCKETS: Counter[str] = Counter()  # of each party
 class _Page:
     """What the server knows of the page at the other end."""
 
-    sockets: list[_Socket] = field(default_factory=list)
+    sockets: list[PageSocket] = field(default_factory=list)
     came: int = 0  # how often a socket was opened
     answering: int = 0  # messages that are being carried out, behind which others wait
     done: deque[str] = field(default_factory=lambda: deque(maxlen=REMEMBERED))  # messages, by their ids
@@ -151,7 +150,7 @@ def pages_held() -> int:
     return len(_PAGES)
 
 
-class _Socket(WSHandler):
+class PageSocket(WSHandler):
     """Reads messages of three parts, header, metadata and content, and passes on what is plain."""
 
     _page: _Page | None = None
@@ -291,10 +290,3 @@ def _is_of_bokeh(error: BaseException) -> bool:
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     return trace is not None and str(trace.tb_frame.f_globals.get("__name__")).startswith("bokeh.")
-
-
-def bound_messages() -> None:
-    """Let every server that this process makes from now on receive messages by such sockets."""
-    per_app_patterns[:] = [
-        (pattern[0], _Socket, *pattern[2:]) if pattern[1] is WSHandler else pattern for pattern in per_app_patterns
-    ]

@@ -16,7 +16,6 @@ from time import monotonic
 from typing import Any
 
 from bokeh.server.session import ServerSession
-from bokeh.server.urls import per_app_patterns
 from panel.io import document as panel_document
 from panel.io.server import DocHandler
 from tornado.routing import Rule, RuleRouter
@@ -89,7 +88,7 @@ def run(server: Any) -> None:
     server.stop()
 
 
-class _InTurn(DocHandler):
+class PageInTurn(DocHandler):
     """Waits until the pages asked for earlier are built, and the frames due earlier are drawn."""
 
     async def get(self, *args: Any, **kwargs: Any) -> None:
@@ -104,13 +103,6 @@ class _InTurn(DocHandler):
             await give_way()
             await session.with_document_locked(carry_out, session.document, parts)
         return session
-
-
-def build_pages_in_turn() -> None:
-    """Make every later server of this process queue its pages."""
-    per_app_patterns[:] = [
-        (pattern[0], _InTurn, *pattern[2:]) if pattern[1] is DocHandler else pattern for pattern in per_app_patterns
-    ]
 
 
 LOOK_EVERY = 2.0  # seconds

@@ -13,11 +13,11 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from time import time
 from typing import Any
 
+from bokeh.server.urls import per_app_patterns
 from bokeh.settings import settings
 from bokeh.util.token import (
     check_token_signature,
@@ -26,7 +26,7 @@ from bokeh.util.token import (
     get_session_id,
     get_token_payload,
 )
-from panel.io.server import get_server
+from panel.io.server import DocHandler, WSHandler, get_server
 from tornado.ioloop import IOLoop, PeriodicCallback
 from tornado.iostream import IOStream
 
@@ -36,10 +36,10 @@ from mklviz.limits import ADDRESS, LIMITS
 from mklviz.record.store import open_store
 from mklviz.server.access import LOCAL, frame_origin, known_names
 from mklviz.server.connections import LONGEST_REQUEST, PATIENCE, Acceptor, party
-from mklviz.server.gate import COOKIE, OWNER_COOKIE, Gate, set_up
+from mklviz.server.gate import COOKIE, NAMED, OWNER_COOKIE, Gate, set_up
 from mklviz.server.logs import log_to_stderr
-from mklviz.server.messages import LONGEST_FRAME, MOST_SOCKETS, OPEN_SOCKETS, bound_messages, is_answering
-from mklviz.server.process import LOOK_EVERY, GarbageCollection, build_pages_in_turn, run
+from mklviz.server.messages import LONGEST_FRAME, MOST_SOCKETS, OPEN_SOCKETS, PageSocket, is_answering
+from mklviz.server.process import LOOK_EVERY, GarbageCollection, PageInTurn, run
 from mklviz.streams import prepare_streams
 from mklviz.views.host.page_session import GIVE_UP_AFTER
 from mklviz.views.host.panel_setup import import_nothing_for_component_files
@@ -79,7 +79,7 @@ def make_server(
         websocket_max_message_size=LONGEST_FRAME,
         # the page itself, which may be saved and sent on, is not to say who its browser is
         exclude_cookies=[COOKIE, OWNER_COOKIE],
-        exclude_headers=["Cookie"],
+        exclude_headers=["Cookie", NAMED],
         # a page comes back as long as its race waits for it
         unused_session_lifetime_milliseconds=int(1000 * GIVE_UP_AFTER),
         check_unused_sessions_milliseconds=2000,
@@ -99,6 +99,7 @@ def make_server(
         lambda session: _session(server, session) is not None,
         lambda token, address: _has_room(address) and _admits(server, token),
         lambda session: is_answering(_session(server, session)),
+        lambda: name_of_this_process(lambda: generate_session_id(key, signed=True)),
         hmac.digest(key, b"gate", "sha256"),
         address=found_at,
         own=(kept_key() or hmac.digest(key, b"runs", "sha256")) if own_runs else b"",
@@ -133,8 +134,8 @@ def get_ready() -> None:
     import_module("mklviz.views.start.front_page").get_ready()
     settings.perform_document_validation = settings.perform_error_diagnostics = False  # of pages that are tested
     import_nothing_for_component_files()
-    build_pages_in_turn()
-    bound_messages()
+    own: dict[type, type] = {DocHandler: PageInTurn, WSHandler: PageSocket}
+    per_app_patterns[:] = [(path, own.get(kind, kind), *more) for path, kind, *more in per_app_patterns]
 
 
 def answer(server: Any, connection: socket.socket) -> None:
@@ -206,9 +207,6 @@ def _admits(server: Any, token: str) -> bool:
     return there or _visited(server) < LIMITS.sessions
 
 
-_MAKE_SESSIONS = ("bokeh.server.core", "bokeh.server.views.session_handler")  # from Bokeh 3.10 on, and before
-
-
 def take_connections(dispatcher: socket.socket, server: Any) -> None:
     """Answer on the connections that the dispatcher hands over, and end this process when the dispatcher has ended."""
 
@@ -229,23 +227,12 @@ def take_connections(dispatcher: socket.socket, server: Any) -> None:
     server.io_loop.add_handler(dispatcher, take, IOLoop.READ)
 
 
-def name_sessions_by_process() -> None:
-    """Give sessions names that say which process has their pages."""
-    for name in _MAKE_SESSIONS:
-        module: Any = import_module(name) if find_spec(name) is not None else None
-        if hasattr(module, "generate_session_id"):
-            module.generate_session_id = lambda **options: name_of_this_process(lambda: generate_session_id(**options))
-            return
-    raise RuntimeError("This version of Bokeh names sessions elsewhere: serve by one process, with --num-procs 1.")
-
-
 def main() -> None:
     """Serve with the settings that the dispatcher writes to the standard input."""
     prepare_streams()
     log_to_stderr()
     asked = json.load(sys.stdin)
     dispatcher = socket.socket(fileno=asked.pop("socket"))
-    name_sessions_by_process()
     server = make_server(**asked)
     take_connections(dispatcher, server)
     look_after(server)

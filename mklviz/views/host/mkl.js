@@ -187,7 +187,7 @@ class Svm {
 
 class Oracle {
   constructor({ kernels, y, C, lambda }) {
-    Object.assign(this, { kernels, C, lambda, m: kernels.length, solves: 0, objective: Infinity, bound: -Infinity })
+    Object.assign(this, { kernels, C, lambda, solves: 0, objective: Infinity, bound: -Infinity })
     this.svm = new Svm(y, C)
     this.recent = new Recent()
     this.proved = (point) => {
