@@ -8,6 +8,7 @@ plane of the paths' principal directions, or an exact slice through two or three
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from html import escape
 from time import monotonic
 from typing import Any, ClassVar
@@ -233,7 +234,7 @@ class Geometry(FigureTab):
     def follow(self, session: Session) -> None:
         """Show the session's race, in its colours, at its step."""
         self._session = session
-        self.map.start.on_race = None if session.follows else self._show_race
+        self.map.start.on_race = None if session.follows else partial(session.show, session.recipe, session.prepared)
         race = session.race
         styles = {} if race is None else race_styles(race, session.theme)
         if race is not self._shown[0]:
@@ -284,9 +285,6 @@ class Geometry(FigureTab):
     def _pin(self, *_: Any) -> None:
         if self._session.race is self._shown[0] and self.kernels != self._shown[2]:
             self._show(self._session)
-
-    def _show_race(self, race: Race) -> None:
-        self._session.show(self._session.recipe, self._session.prepared, race)
 
     # -- what has happened
 

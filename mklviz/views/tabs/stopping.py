@@ -211,7 +211,7 @@ def _row(replay: Replay, trace: Trace, style: RunStyle, score_name: str, silent:
 
 
 def _cells(returned: Returned, score_name: str) -> list[str]:
-    cells = [above_words(returned), f"{returned.iterate.active:,}", _percent(returned.misplaced)]
+    cells = [above_words(returned), f"{returned.iterate.active:,}", number_text(100 * returned.misplaced, ".0f", " %")]
     if score_name:
         cells.append(score_text(returned.score, score_name))
     return cells
@@ -230,7 +230,3 @@ def _short(share: float) -> str:
         return ""
     value = 100 * share if share > ROUNDING else 0.0
     return number_text(value, ".2g" if value < 99.5 else ",.0f")
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %" if math.isfinite(share) else "–"
