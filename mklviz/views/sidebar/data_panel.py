@@ -84,11 +84,9 @@ class DataPanel(Section):
         self.body = Group(Heading(object=self.title), *chosen, *read, *split, self.standardize)
         self._show_choices("ionosphere")
         self.choice.param.watch(self._chosen, "value")
-        self.positive.param.watch(self.touched, "value")
         self.file.param.watch(lambda event: say(self.refusal, event.new), "trouble")
-        self.standardize.param.watch(self.touched, "value")
-        for control in (self.train, self.seed):
-            control.param.watch(self.touched, "revision")
+        self.count(self.positive, self.standardize)
+        self.count(self.train, self.seed, name="revision")
         self.file.param.watch(self._received, "value")
         self.table.param.watch(self.read_again, "asked")
 

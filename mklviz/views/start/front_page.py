@@ -25,6 +25,7 @@ from mklviz.views.host.ticks import in_parts, part_by_part
 from mklviz.views.links import FOLLOW, GIVEN, RACE_KEY
 from mklviz.views.links.link import PAGE, names_a_race, query_value
 from mklviz.views.look.cards import PAGE_SX, WITHOUT_DRAWER
+from mklviz.views.sidebar.controls import say
 from mklviz.views.sidebar.problem_panel import offered_regularizers
 from mklviz.views.sidebar.sidebar import Sidebar
 from mklviz.views.start.front import front_html
@@ -48,7 +49,7 @@ def open_given(explorer: Explorer) -> None:
     except MklvizError as error:  # such as a full disk: the race is shown all the same
         wrong = str(error)
     refusal = explorer.open_race(traces, keys[0] if keys else "") or wrong
-    explorer.alert.param.update(object=refusal, visible=bool(refusal))
+    say(explorer.alert, refusal)
 
 
 KEEP = "mklviz-keep"  # the cookie that says whether races of this browser are kept
