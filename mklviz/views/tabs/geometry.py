@@ -125,8 +125,7 @@ class SegmentCard(cards.Rooted):
         if self._map is None or self._cuts is None or key not in self.figures:
             return
         last = len(trace) - 1 if cursor is None else max(trace.index_at(cursor), 0)
-        cut = self._race is not None and cuts_known(self._race) and keeps_cuts(trace[:2])
-        values = self._cuts.up_to(last, key, trace) if cut else []
+        values = self._cuts.up_to(last, key, trace) if keeps_cuts(trace[:2]) else []
         shown, figure = (step_of(trace[: last + 1], self._map, values, self._height), self.figures[key])
         figure.show(segment_tables(shown, trace.first_step))
         if self.survey.sheet is None:
