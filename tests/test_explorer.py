@@ -83,7 +83,7 @@ def test_the_size_shown_is_exact_once_the_bank_is_built_and_an_estimate_after_a_
 
 def test_old_curves_are_marked_and_run_is_asked_for_only_where_it_can_be_pressed(explorer: Explorer) -> None:
     run_to_the_end(explorer)
-    explorer.sidebar.problem.C.box.value = "1"
+    explorer.sidebar.problem.C.value = "1"
     page = explorer.race_view.page
     marks = {cover.object for cover in page.covers}
     assert len(marks) == 1
@@ -92,7 +92,7 @@ def test_old_curves_are_marked_and_run_is_asked_for_only_where_it_can_be_pressed
     for state in STATES:
         explorer.state = state
         assert explorer.run_panel.buttons["run"].disabled != ("Press Run to update" in explorer.run_panel.hint)
-    explorer.sidebar.problem.C.box.value = "10"
+    explorer.sidebar.problem.C.value = "10"
     assert {cover.object for cover in explorer.race_view.page.covers} == {""}
 
 
@@ -178,7 +178,7 @@ def test_a_preparation_that_is_stopped_or_fails_leaves_the_race_before_it_on_the
 ) -> None:
     run_to_the_end(explorer)
     shown = explorer.race_view.race
-    explorer.sidebar.problem.C.box.value = "3"
+    explorer.sidebar.problem.C.value = "3"
     explorer.sidebar.data.seed.set(99)  # another bank: there is something to stop
     explorer.run()
     explorer.stop()
@@ -326,7 +326,7 @@ def test_one_click_on_a_repair_goes_on_with_a_race_that_was_refused_for_want_of_
 
 def test_the_end_of_a_session_cancels_race_and_preparation_and_two_share_no_controls(explorer: Explorer) -> None:
     other = Explorer()
-    explorer.sidebar.problem.C.box.value = "1"
+    explorer.sidebar.problem.C.value = "1"
     assert other.sidebar.recipe.problem.loss.C == 100.0
     explorer.run_panel.pace.value = 1.0
     explorer.run()
