@@ -138,7 +138,7 @@ class Runs(Tab):
 
     @property
     def chosen(self) -> list[PastRace]:
-        return [race for race in self.listed.races if race.id in self.list.chosen]
+        return [race for race in self.listed.listing.races if race.id in self.list.chosen]
 
     def _offer(self, *_: Any) -> None:
         """Offer what can be done with the races chosen."""
@@ -152,7 +152,7 @@ class Runs(Tab):
     # -- what is done with them
 
     def _act(self, what: str, key: str) -> None:
-        race = next((race for race in self.listed.races if race.id == key), None)
+        race = next((race for race in self.listed.listing.races if race.id == key), None)
         if what == "open":
             self.list.chosen = [key]
             self.open.clicks += 1
