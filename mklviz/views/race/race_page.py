@@ -13,7 +13,6 @@ from mklviz.record.weights import Motion
 from mklviz.views.chart.columns import KernelSlots
 from mklviz.views.chart.race_charts import ChartOptions, race_charts
 from mklviz.views.host.components import PlotPane
-from mklviz.views.host.frames import document_of
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme, run_name
 from mklviz.views.race.components import TimeBars
@@ -130,7 +129,7 @@ class RacePage:
         self.figure_cards = {name: cards.card(self.titles[name], stage, css_classes=_ASIDE) for name, stage in named}
         objective = self.figure_cards["objective"]  # which says above what it stands
         objective.objects, objective.css_classes = [corner, *objective.objects], []
-        self.show_tolerance(False)
+        self.figure_cards["tolerance"].visible = False  # of interest where a solver changes it
         top = _top(chips, controls)
         figures = cards.grid(*self.figure_cards.values(), columns="1, 1fr")
         figures.stylesheets = [*figures.stylesheets, _ROWS]
@@ -150,11 +149,6 @@ class RacePage:
             stage.styles = {"position": "relative", "min-height": f"{LARGE if name == chosen else SMALL}px"}
         if self._words:
             self.say_instead(self._words)
-
-    @property
-    def document(self) -> Any:
-        """The document the page is in, or None."""
-        return document_of(self.table)
 
     def push(self) -> None:
         """Send raw Bokeh changes to a notebook, where they do not travel by themselves."""
@@ -212,10 +206,6 @@ class RacePage:
         """Fill the table, as of a step or the end."""
         when = "" if step is None else f'<p class="why">As of step {step:,}, where the timeline stands.</p>'
         self.table.object = f"{when}{result_table(rows, regression, self._noun)}"
-
-    def show_tolerance(self, visible: bool) -> None:
-        """Show the SVM tolerance, which is of interest where a solver changes it."""
-        self.figure_cards["tolerance"].visible = visible
 
     def name_kernels(self, slots: KernelSlots, theme: Theme, noun: str) -> None:
         """Write the legend of the weights of kernels, or other `noun`."""

@@ -108,7 +108,7 @@ class RaceText:
         page.bars.follow(traces, styles, hidden)
         page.weights.name(rows, readings.motions, enlargements(readings.largest))
         page.say(rows, self._regression, step)
-        page.show_tolerance(readings.tolerance_varies)
+        page.figure_cards["tolerance"].visible = readings.tolerance_varies
         page.say_precision(race.precision)
         page.milestones.object = milestone_table(traces, styles) if ended else ""
 

@@ -165,7 +165,8 @@ def _seconds(left: Sequence[Member], store: Store) -> float:
     for member in left:
         data, kernels = _parts(member.recipe.to_json())
         alike = (member.recipe.solvers[0].name, kernels)
-        seconds += _mean(known.get((*alike, data)) or known.get(alike, []))
+        spent = known.get((*alike, data)) or known.get(alike, [math.nan])
+        seconds += sum(spent) / len(spent)
     return seconds
 
 
@@ -173,10 +174,6 @@ def _parts(recipe: str) -> tuple[str, str]:
     """Return the data and the kernels of a recipe in JSON, in texts that can be compared."""
     parts = json.loads(recipe)
     return json.dumps(parts.get("data"), sort_keys=True), json.dumps(parts.get("kernels"), sort_keys=True)
-
-
-def _mean(values: list[float]) -> float:
-    return sum(values) / len(values) if values else math.nan
 
 
 # One sweep at a time on a server: each takes all the processes that there are to have.
