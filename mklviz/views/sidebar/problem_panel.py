@@ -258,9 +258,6 @@ class StopPanel(Section):
         }
         self.body = Group(Heading(object=self.title), *self.fields.values())
         self.count(*self.fields.values())
-        self.suit(convex=True)
-        for name in ("iterate_gap", "weight_change"):
-            self.fields[name].visible = False
 
     def load(self, recipe: Recipe) -> None:
         for name, field in self.fields.items():
