@@ -20,7 +20,7 @@ from mklviz.record import FINAL, Trace
 from mklviz.record.summary import Reference
 from mklviz.views.chart.columns import Thinning, drawable, empty_source, line_columns, race_slots
 from mklviz.views.chart.race_charts import ChartOptions, epochs
-from mklviz.views.host.frames import LOST_AFTER, Frames, document_of, walk_models_once
+from mklviz.views.host.frames import LOST_AFTER, Frames, walk_models_once
 from mklviz.views.host.page_session import is_on_page, is_served
 from mklviz.views.look.palette import RunStyle, Theme, readable
 from mklviz.views.look.styles import run_styles, solver_styles
@@ -74,7 +74,7 @@ class RaceFigures:
 
     def _frozen(self) -> AbstractContextManager[object]:
         """Let Bokeh walk through all models once, at the end of what is built within."""
-        return walk_models_once(document_of(self._page.table))
+        return walk_models_once(self._page.document)
 
     @property
     def styles(self) -> Mapping[str, RunStyle]:

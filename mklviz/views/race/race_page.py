@@ -13,6 +13,7 @@ from mklviz.record.weights import Motion
 from mklviz.views.chart.columns import KernelSlots
 from mklviz.views.chart.race_charts import ChartOptions, race_charts
 from mklviz.views.host.components import PlotPane
+from mklviz.views.host.frames import document_of
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme, run_name
 from mklviz.views.race.components import TimeBars
@@ -149,6 +150,11 @@ class RacePage:
             stage.styles = {"position": "relative", "min-height": f"{LARGE if name == chosen else SMALL}px"}
         if self._words:
             self.say_instead(self._words)
+
+    @property
+    def document(self) -> Any:
+        """The document the page is in, or None."""
+        return document_of(self.table)
 
     def push(self) -> None:
         """Send raw Bokeh changes to a notebook, where they do not travel by themselves."""
