@@ -127,32 +127,25 @@ class RunPanel:
         self.threads = Select(label="threads", options=counts, value=1, visible=False)
         self.stage = note()
         self.progress = ProgressBar(label="Progress of the preparation", visible=False)
-        self._hint = note()
+        self.hint = note()
         self._link = Link(label="Link to follow this race", visible=False)
-        self.hint = ""
         self.form = Form(
             Heading(object="Run"),
             self.threads,
             FormRow(*(self.buttons[name] for name in ("run", "pause", "step", "stop"))),
             FormRow(self.pace, self.full_speed, self.buttons["reset"]),
             # below the buttons, which what comes and goes would move under the pointer
-            Group(self.stage, self.progress, self._hint, self._link, note(_HELP, small=True), steady=True),
+            Group(self.stage, self.progress, self.hint, self._link, note(_HELP, small=True), steady=True),
         )
         self.show("empty")
 
-    def usable(self, state: str, blocked: str = "") -> set[str]:
-        """Return the names of the commands that can be used."""
-        beginning = ("run", "step") if blocked and state in ("empty", "finished") else ()
-        return set(USABLE[state]) - set(beginning)
-
     def show(self, state: str, blocked: str = "", hint: str = "") -> None:
         """Enable what can be used in one of `STATES`; below stands why a race is `blocked`, and otherwise `hint`."""
-        usable = self.usable(state, blocked)
+        beginning = ("run", "step") if blocked and state in ("empty", "finished") else ()
         for name, control in self.buttons.items():
-            control.disabled = name not in usable
+            control.disabled = name not in USABLE[state] or name in beginning
         self.buttons["pause"].label = "Resume" if state == "paused" else "Pause"
-        self.hint = f"Run is not possible: {blocked}" if blocked else hint
-        say(self._hint, self.hint)
+        say(self.hint, f"Run is not possible: {blocked}" if blocked else hint)
         if state != "preparing":
             self.show_progress(0.0, "")
 
