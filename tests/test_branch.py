@@ -157,7 +157,7 @@ def test_the_table_and_the_words_follow_the_cursor_over_a_branch() -> None:
     assert (styles[NAME].label, styles[NAME].dash) == (NAME, "dashed")
 
     def row(cursor: int | None) -> tuple[str, int | None, int | None]:
-        found = result_rows(made.traces, styles, motions, cursor=cursor)[-1]
+        found = result_rows(made, styles, motions, lambda _key, _step: np.nan, (), cursor)[-1]
         result = found.result
         return (found.status, *((result.iterations, result.svm_solves) if result else (None, None)))
 

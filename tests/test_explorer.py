@@ -83,7 +83,7 @@ def test_the_size_shown_is_exact_once_the_bank_is_built_and_an_estimate_after_a_
 
 def test_old_curves_are_marked_and_run_is_asked_for_only_where_it_can_be_pressed(explorer: Explorer) -> None:
     run_to_the_end(explorer)
-    explorer.sidebar.problem.C.box.value = "1"
+    explorer.sidebar.problem.C.value = "1"
     page = explorer.race_view.page
     marks = {cover.object for cover in page.covers}
     assert len(marks) == 1
@@ -91,8 +91,8 @@ def test_old_curves_are_marked_and_run_is_asked_for_only_where_it_can_be_pressed
     assert "Old settings" in marks.pop()
     for state in STATES:
         explorer.state = state
-        assert explorer.run_panel.buttons["run"].disabled != ("Press Run to update" in explorer.run_panel.hint)
-    explorer.sidebar.problem.C.box.value = "10"
+        assert explorer.run_panel.buttons["run"].disabled != ("Press Run to update" in explorer.run_panel.hint.object)
+    explorer.sidebar.problem.C.value = "10"
     assert {cover.object for cover in explorer.race_view.page.covers} == {""}
 
 
@@ -157,7 +157,7 @@ def test_in_every_state_something_can_be_done_and_buttons_stay_where_they_are_wh
         kinds.append([[inner["key"] for inner in part.get("inner", [])] for part in shown[:-1]])
         panel.show(state, blocked="C must be a number.")
         assert panel.buttons["run"].disabled
-        assert "C must be a number." in panel.hint
+        assert "C must be a number." in panel.hint.object
     assert all(each == kinds[0] for each in kinds)
 
 
@@ -178,7 +178,7 @@ def test_a_preparation_that_is_stopped_or_fails_leaves_the_race_before_it_on_the
 ) -> None:
     run_to_the_end(explorer)
     shown = explorer.race_view.race
-    explorer.sidebar.problem.C.box.value = "3"
+    explorer.sidebar.problem.C.value = "3"
     explorer.sidebar.data.seed.set(99)  # another bank: there is something to stop
     explorer.run()
     explorer.stop()
@@ -298,7 +298,7 @@ def test_who_opens_the_page_sees_the_warm_up_and_may_press_run_meanwhile(
     slow.start()
     follow(explorer, lambda: bar.visible and bar.value == 25)
     assert "Loading the compiled solvers, 25 %" in str(stage.object)
-    assert "run" in explorer.run_panel.usable(explorer.state)
+    assert not explorer.run_panel.buttons["run"].disabled
     explorer.run()
     follow(explorer, lambda: explorer.state == "preparing" and "Loading the compiled solvers" in str(stage.object))
     slow._done.set()
@@ -326,7 +326,7 @@ def test_one_click_on_a_repair_goes_on_with_a_race_that_was_refused_for_want_of_
 
 def test_the_end_of_a_session_cancels_race_and_preparation_and_two_share_no_controls(explorer: Explorer) -> None:
     other = Explorer()
-    explorer.sidebar.problem.C.box.value = "1"
+    explorer.sidebar.problem.C.value = "1"
     assert other.sidebar.recipe.problem.loss.C == 100.0
     explorer.run_panel.pace.value = 1.0
     explorer.run()

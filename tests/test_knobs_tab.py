@@ -42,7 +42,7 @@ def opened_and_settled() -> Knobs:
 
 def settled(tab: Knobs) -> bool:
     """Whether what is drawn is what the slider says."""
-    drawn = tab.now is not None and (tab.now.knob, tab.now.position) == (tab.knob, tab.slider.value)
+    drawn = tab.now is not None and (tab.now.knob, tab.now.position) == (tab.choice.value, tab.slider.value)
     return drawn and not tab.outdated and not tab.now.coarse
 
 

@@ -238,11 +238,11 @@ def test_the_controls_say_how_large_an_approximate_bank_would_be_and_when_it_is_
     sidebar = Sidebar("half-a-million")
     assert sidebar.blocked == ""
     assert sidebar.kernels.size.object.startswith("5 kernels · 522,910 points · approximate · at most 1.9 GB")
-    sidebar.kernels.precision.landmarks.box.value = "5000"
+    sidebar.kernels.precision.landmarks.value = "5000"
     assert "use fewer landmarks" in sidebar.blocked
-    sidebar.kernels.precision.landmarks.box.value = "none"
+    sidebar.kernels.precision.landmarks.value = "none"
     assert "landmarks" in sidebar.blocked
-    sidebar.kernels.precision.landmarks.box.value = "200"
+    sidebar.kernels.precision.landmarks.value = "200"
     assert sidebar.blocked == ""
 
 

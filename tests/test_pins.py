@@ -92,7 +92,7 @@ def test_races_are_drawn_in_grey_and_taken_off_in_the_tab_runs_and_not_more_than
     tab.follow(session)
     wait_for(lambda: tab.list.total, "the races", lambda: tab.tick(monotonic()))
     tab.order_by.value = "by name"
-    keys = [race.id for race in sorted(tab.listed.races, key=lambda race: race.name)]
+    keys = [race.id for race in sorted(tab.listed.listing.races, key=lambda race: race.name)]
     for key in keys:
         tab.list.chosen = [key]
         tab.behind.answer({"click": True})

@@ -68,7 +68,7 @@ def test_a_preview_stands_until_the_set_up_is_changed_or_a_race_has_begun() -> N
     assert explorer.session.preview == DEFAULT
     assert "<svg" in open_box(explorer)
     assert "Press Run first" not in open_box(explorer)
-    explorer.sidebar.data.seed.box.value = "7"
+    explorer.sidebar.data.seed.value = "7"
     asyncio.run(explorer.tick())
     assert explorer.session.preview == ""
     assert "<svg" not in open_box(explorer)

@@ -229,12 +229,12 @@ def test_what_is_no_sum_offers_neither_families_nor_scales_and_says_why(combinat
     assert not panel.about.visible
     panel.combination.value = combination
     assert not any(part.visible for part in (panel.normalize, panel.families, panel.add))
-    assert panel.degrees.box.visible is (combination == "polynomial")
+    assert panel.degrees.visible is (combination == "polynomial")
     assert about in panel.about.object
     assert panel.size.object.startswith(size)
     panel.combination.value = "sum"
     assert panel.normalize.visible
-    assert not panel.degrees.box.visible
+    assert not panel.degrees.visible
     assert panel.size.object.startswith("442 kernels")
 
 
@@ -242,10 +242,10 @@ def test_the_controls_offer_degrees_of_a_polynomial():
     sidebar = Sidebar("silp-oscillates")
     panel = sidebar.kernels
     panel.combination.value = "polynomial"
-    panel.degrees.box.value = "1, 2, 3"
+    panel.degrees.value = "1, 2, 3"
     assert panel.chosen == KernelChoice("polynomial", degrees=(1, 2, 3))
     assert panel.size.object.startswith("102 parameters")
-    panel.degrees.box.value = "1.5"
+    panel.degrees.value = "1.5"
     assert "whole number" in sidebar.blocked
 
 

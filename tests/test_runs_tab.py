@@ -110,8 +110,8 @@ def test_a_row_says_solvers_and_what_came_of_the_race_in_a_search_for_one_solver
     assert "SVM solves" in row["result"]
     assert (row["words"], row["lesson"], row["state"]) == ("data=liver", "a lesson of yore", "")
     tab.search.value = "solver:level"
-    until(tab, lambda: len(tab.listed.races) == 1 and not tab.search.helper_text)
-    assert [run.solver for run in tab.listed.races[0].runs] == ["spg", "level"]
+    until(tab, lambda: len(tab.listed.listing.races) == 1 and not tab.search.helper_text)
+    assert [run.solver for run in tab.listed.listing.races[0].runs] == ["spg", "level"]
 
 
 def test_a_search_filters_and_a_wrong_condition_is_told_beside_the_field() -> None:

@@ -153,7 +153,7 @@ def test_a_follower_shows_the_race_and_never_touches_it(led: Session) -> None:
     room = opened(led, present=True)
     follower = Follower(room.name)
     assert follower.session.race is led.race
-    assert follower.message == LEADS
+    assert follower.message.object == LEADS
     view = next(iter(follower.shell.tabs.values())).view
     view.hold_unseen.is_seen = lambda: False
     race = led.race
@@ -173,7 +173,7 @@ def test_a_follower_waits_for_a_race_and_keeps_the_recording_when_whoever_led_ha
     empty = Session(owner=EVERYBODY)
     room = opened(empty, present=True)
     follower = Follower(room.name)
-    assert follower.message == WAITS
+    assert follower.message.object == WAITS
     covers = follower.shell.race_view().page.covers
     assert all(str(cover.object).count("When the race begins,") == 1 for cover in covers)  # there is no Run to press
     follower.shell.turn_to("Geometry")
@@ -185,9 +185,9 @@ def test_a_follower_waits_for_a_race_and_keeps_the_recording_when_whoever_led_ha
     assert follower.session.race is led.race
     SHARED_RACES.close(room)
     asyncio.run(follower.tick())
-    assert follower.message == OVER
+    assert follower.message.object == OVER
     assert follower.session.race is led.race
-    assert Follower("nobody").message == UNKNOWN
+    assert Follower("nobody").message.object == UNKNOWN
 
 
 @pytest.mark.full

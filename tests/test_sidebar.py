@@ -18,7 +18,7 @@ from mklviz.scenarios import scenarios
 from mklviz.views.sidebar.data_panel import OWN_FILE
 from mklviz.views.sidebar.problem_panel import example, explanation, offered_regularizers, parameter_fields
 from mklviz.views.sidebar.sidebar import Sidebar
-from mklviz.views.sidebar.solver_panel import EntryEditor, option_control
+from mklviz.views.sidebar.solver_panel import EntryEditor, option_control, option_value, set_option
 
 SPG, SILP = SolverChoice("spg"), SolverChoice("silp")
 TABLE = b"a,b,class\n" + b"".join(b"%d,%d,%s\n" % (i, i * i % 7, b"yes" if i % 2 else b"no") for i in range(40))
@@ -142,7 +142,7 @@ def test_any_recipe_is_read_back_from_the_controls(sidebar: Sidebar) -> None:
 @pytest.mark.full
 def test_a_changed_control_is_owned_up_to_and_can_be_restored(sidebar: Sidebar) -> None:
     for text, changed in (("10", True), ("1e2", False), ("10", True)):
-        sidebar.problem.C.box.value = text
+        sidebar.problem.C.value = text
         assert sidebar.scenario.changed == changed
     sidebar.scenario.restore()
     assert sidebar.recipe.problem.loss.C == 100.0
@@ -153,20 +153,20 @@ def test_a_changed_control_is_owned_up_to_and_can_be_restored(sidebar: Sidebar) 
 def test_a_text_that_is_no_value_blocks_the_race_and_says_so_at_its_field(text: str) -> None:
     sidebar = used_sidebar()
     sidebar.load(Recipe())
-    sidebar.problem.C.box.value = text
-    assert sidebar.problem.C.box.helper_text
-    assert sidebar.blocked == sidebar.problem.C.box.helper_text != ""
+    sidebar.problem.C.value = text
+    assert sidebar.problem.C.helper_text
+    assert sidebar.blocked == sidebar.problem.C.helper_text != ""
     assert sidebar.recipe is None
-    sidebar.problem.C.box.value = "5"
-    assert not sidebar.problem.C.box.helper_text
+    sidebar.problem.C.value = "5"
+    assert not sidebar.problem.C.helper_text
     assert sidebar.blocked == ""
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        lambda sidebar: sidebar.problem.C.box.param.update(value="7"),
-        lambda sidebar: sidebar.problem.C.box.param.update(value="many"),
+        lambda sidebar: sidebar.problem.C.param.update(value="7"),
+        lambda sidebar: sidebar.problem.C.param.update(value="many"),
         lambda sidebar: sidebar.problem.loss.param.update(value="squared"),
         lambda sidebar: sidebar.kernels.combination.param.update(value="product"),
         lambda sidebar: sidebar.kernels.precision.kind.param.update(value="approximate"),
@@ -243,7 +243,7 @@ def test_classes_of_equal_weight_are_a_choice_with_losses_for_classes(sidebar: S
     sidebar.problem.balanced.value = True
     assert sidebar.recipe.problem.class_weight == "balanced"
     sidebar.problem.weights.value, sidebar.problem.bias.value = "group-squared", False
-    sidebar.problem.parameters["group-squared"]["alpha"].box.value = "0"
+    sidebar.problem.parameters["group-squared"]["alpha"].value = "0"
     assert "no weights of them" in sidebar.solvers.chips["obscure"].description
     sidebar.problem.balanced.value = False
     assert not sidebar.solvers.chips["obscure"].disabled
@@ -270,19 +270,19 @@ def test_every_choice_is_explained_and_every_parameter_has_a_field_with_its_defa
     parameters = parameter_fields(family)
     assert list(parameters) == [field.name for field in fields(family) if field.name != "bias"]
     for name, field in parameters.items():
-        assert field.value == getattr(family(), name)
-        assert field.box.description != ""
+        assert field.parsed == getattr(family(), name)
+        assert field.description != ""
 
 
 def test_only_the_parameters_of_what_is_chosen_are_shown_and_the_others_keep_their_values(sidebar: Sidebar) -> None:
     def shown() -> set[str]:
         entries = [*sidebar.problem.loss_parameters.items(), *sidebar.problem.parameters.items()]
-        return {f"{family}.{name}" for family, found in entries for name, f in found.items() if f.box.visible}
+        return {f"{family}.{name}" for family, found in entries for name, f in found.items() if f.visible}
 
     assert shown() == set()
     sidebar.problem.loss.value, sidebar.problem.weights.value = "epsilon-insensitive", "lp-penalty"
     assert shown() == {"epsilon-insensitive.epsilon", "lp-penalty.p", "lp-penalty.sigma"}
-    sidebar.problem.parameters["lp-penalty"]["p"].box.value = "4"
+    sidebar.problem.parameters["lp-penalty"]["p"].value = "4"
     sidebar.problem.weights.value = "lp-ball"
     assert sidebar.problem.regularizer == LpBall(2.0)
     sidebar.problem.weights.value = "lp-penalty"
@@ -325,7 +325,7 @@ def test_a_chip_switches_its_solver_off_and_on_with_its_options_and_it_may_race_
     sidebar.load(replace(Recipe(), solvers=(SolverChoice("pgd"),)))
     sidebar.solvers.add_variant(sidebar.solvers.entries[0])
     assert len({entry.title.object for entry in sidebar.solvers.entries}) == 2
-    sidebar.solvers.entries[1].controls["spectral"].set(True)
+    set_option(sidebar.solvers.entries[1].controls["spectral"], True)
     assert sidebar.recipe.solvers == (SolverChoice("pgd"), spectral)
     sidebar.solvers.remove(sidebar.solvers.entries[0])
     assert sidebar.recipe.solvers == (spectral,)
@@ -371,17 +371,17 @@ def test_every_option_of_every_solver_has_a_control_that_shows_its_default(name:
     assert set(editor.controls) == set(found.param) - {"name", "seed"}
     assert editor.choice == SolverChoice(name)
     for option, control in editor.controls.items():
-        assert control.value == found.param[option].default
+        assert option_value(control) == found.param[option].default
 
 
 def test_what_is_out_of_its_bounds_is_refused_by_its_control_in_the_words_of_what_has_it(sidebar: Sidebar) -> None:
     control = option_control(solver_classes()["level"], "svm_tolerance")
-    control.box.value = "-1"
+    control.value = "-1"
     with pytest.raises(ProblemError):
-        _ = control.value
-    assert control.box.helper_text
+        _ = option_value(control)
+    assert control.helper_text
     sidebar.load(sidebar.recipe.changed(solvers=(SPG,), regularizer=LpBall(2.0)))
-    box = sidebar.problem.parameters["lp-ball"]["p"].box
+    box = sidebar.problem.parameters["lp-ball"]["p"]
     box.value = "1"
     assert "p = 1 is the simplex" in box.helper_text
     assert sidebar.blocked == box.helper_text

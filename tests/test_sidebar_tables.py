@@ -85,14 +85,14 @@ def test_rows_to_test_and_missing_words_are_choices(sidebar: Sidebar) -> None:
     assert table.written["test"].visible
     assert table.written["test"].value == "set"
     assert sidebar.data.tested.object == "Trained on 40, tested on 20, as the data say."
-    assert not sidebar.data.train.box.visible
+    assert not sidebar.data.train.visible
     assert sidebar.data.shape.n_train == 40
     choose(sidebar, "na", "6, none")
     assert sidebar.recipe.data.na == ("6", "none")
     assert 'column "a" are filled in by its median' in " ".join(sidebar.data.table.done.items)
     assert 'na="6","none"; test=set' in sidebar.recipe.to_words()
     sidebar.data.choice.value = "sonar"
-    assert sidebar.data.train.box.visible
+    assert sidebar.data.train.visible
     sidebar.data.train.set(1e-9)
     assert sidebar.recipe is None
     assert "Of 208 samples, none is left to train on" in sidebar.blocked

@@ -183,7 +183,7 @@ def test_what_is_no_section_and_no_lesson_changes_nothing() -> None:
     front.page()
     for message in ({"section": "nowhere"}, {"section": None}, {}, "explore", None, {"section": ["explore"]}):
         front.navigation.receive(message)
-    assert front.section == START
+    assert front.navigation.section == START
     front.navigation.receive({"section": EXPLORE, "scenario": "<b>"})
     assert front.explorer.sidebar.scenario.choice.value == DEFAULT  # type: ignore[union-attr]
     front.close()

@@ -28,7 +28,7 @@ def opened() -> tuple[Session, Stopping]:
 
 def drawn(tab: Stopping, rule: str, threshold: float) -> bool:
     """Choose a rule with its threshold, and return whether that is drawn."""
-    tab.rule.value = next(k for k, found in enumerate(RULES) if found.title == rule)
+    tab.rule.value = next(found for found in RULES if found.title == rule)
     tab.threshold.value = DIGITS.index(threshold)
     until(tab, lambda: tab.seen.tables["threshold"]["y"] == [threshold] and not tab.task.working)
     return tab.judgement is not None

@@ -48,10 +48,6 @@ class ClaimCard:
         self.root: Any = cards.card(visible=False)
         scenario.param.watch(self._show, "claim")
 
-    @property
-    def claim(self) -> PaperClaim | None:
-        return self._scenario.claim
-
     def open(self, name: str) -> str:
         """Show a claim; return a sentence where there is none of that name, else ""."""
         try:
@@ -66,7 +62,7 @@ class ClaimCard:
             self._show()
 
     def _show(self, *_: Any) -> None:
-        claim = self.claim
+        claim: PaperClaim | None = self._scenario.claim
         self.root.visible = claim is not None
         if claim is None:
             return

@@ -37,7 +37,7 @@ from mklviz.views.race.race_view import PAGE_CLOSED
 from mklviz.views.race.results import race_sentence
 from mklviz.views.session.launcher import Launch, Reopening
 from mklviz.views.session.session import shared_recipe
-from mklviz.views.sidebar.controls import STATES, RunPanel
+from mklviz.views.sidebar.controls import STATES, RunPanel, say
 from mklviz.views.sidebar.sidebar import Sidebar
 
 SOON = 2  # ticks: a preparation that ends by then needs no progress bar
@@ -81,6 +81,8 @@ class Explorer(pn.viewable.Viewer):
         self.session.on_points = self.sidebar.data.take
         self.session.chosen = lambda: self.sidebar.recipe
         commands = {name: getattr(self, name) for name in ("run", "pause", "step", "stop", "reset", "full_speed")}
+        on_stage = {name: commands[name] for name in ("run", "stop", "full_speed")}
+        on_stage |= {"restore": self.sidebar.scenario.restore, "choose": self.open_lesson}
         self.run_panel = RunPanel(commands)
         self.run_panel.pace.value = self.sidebar.scenario.scenario.pace
         self.lesson = Lesson(self.session, self.sidebar.scenario.lesson)
@@ -104,7 +106,7 @@ class Explorer(pn.viewable.Viewer):
             lambda: self.page_recovery.shared_race.answers,
             lambda name, content: self.stage.question.hand_over(name, content),
         )
-        self.stage = LessonStage(self.session, lesson, self._stage_commands(), self.class_card.row)
+        self.stage = LessonStage(self.session, lesson, on_stage, self.class_card.row)
         self.claim = ClaimCard(self.sidebar.scenario)
         parts = (Form(self.alert), self.claim.root, self.stage.root, self.class_card.root, self.shell.root)
         self.main = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
@@ -125,11 +127,6 @@ class Explorer(pn.viewable.Viewer):
         self.sidebar.kernels.repair.param.watch(self._mended, "value")  # after the sidebar has read it
         scenario.lesson.guess.param.watch(self._touched, "value")
         scenario.lesson.param.watch(self._turn_lesson, "open")
-
-    def _stage_commands(self) -> dict[str, Callable[..., Any]]:
-        """Return what can be pressed on the stage of a lesson."""
-        commands = {name: getattr(self, name) for name in ("run", "stop", "full_speed")}
-        return {**commands, "restore": self.sidebar.scenario.restore, "choose": self.open_lesson}
 
     def open_lesson(self, name: str) -> None:
         """Put a lesson on the stage, and fold away the controls that set it up."""
@@ -153,7 +150,7 @@ class Explorer(pn.viewable.Viewer):
         """Show a claim of a paper above the tabs, and set the controls to its race, where it has one."""
         scenario = self.sidebar.scenario
         raced, wrong = scenario.races_claim, self.claim.open(name)
-        self._say_wrong(wrong)
+        say(self.alert, wrong)
         if not wrong:
             scenario.lesson.open = False
         if not wrong and (raced or scenario.races_claim):
@@ -165,10 +162,10 @@ class Explorer(pn.viewable.Viewer):
         """Prepare the recipe of the controls and start its race; with `steps`, pause after so many."""
         if self.state not in ("empty", "finished"):
             return
-        self._say_wrong("")
+        say(self.alert, "")
         recipe = self.sidebar.recipe
         if recipe is None:
-            self._say_wrong(self.sidebar.blocked)
+            say(self.alert, self.sidebar.blocked)
             return
         self._begin(Launch(recipe, steps), "Preparing the race.")
 
@@ -188,7 +185,7 @@ class Explorer(pn.viewable.Viewer):
                 self.session.reopen(ReopenedRace(None, begun, stored=stored, missing=missing))
             except MklvizError as error:
                 return str(error)
-        self._say_wrong("")
+        say(self.alert, "")
         self.sidebar.scenario.claim = None
         if recipe is not None and not missing:
             if recipe.data.own and recipe.data.dataset is None:
@@ -328,7 +325,7 @@ class Explorer(pn.viewable.Viewer):
         self.session.give_way(False)
         self.launch = None
         wrong = launch.enter(self.session, self.run_panel.threads.value, self.run_panel.pace.value)
-        self._say_wrong(wrong or launch.note)
+        say(self.alert, wrong or launch.note)
         if self.session.recipe is launch.recipe:
             self.sidebar.built(launch.recipe, self.session.prepared)
         self._follow()
@@ -373,15 +370,12 @@ class Explorer(pn.viewable.Viewer):
         recorded, before = self.session.recorded, self._not_kept
         self._not_kept = recorded.store.not_kept if recorded is not None and recorded.ids else ""
         if self._not_kept != before and (self._not_kept or self.alert.object == before):
-            self._say_wrong(self._not_kept)
+            say(self.alert, self._not_kept)
 
     def _mended(self, event: Any) -> None:
         """Go on with a repair that is chosen where a race was refused for want of one."""
         if event.new is not None and self.alert.visible and NOT_SEMIDEFINITE in self.alert.object:
             self.run()
-
-    def _say_wrong(self, sentence: str) -> None:
-        self.alert.param.update(object=sentence, visible=bool(sentence))
 
     def _change_pace(self, event: Any) -> None:
         if self.session.race is not None:
@@ -434,7 +428,7 @@ class Explorer(pn.viewable.Viewer):
         wrong = self.open_race(traces, stored) if traces else ""
         if traces and not wrong:
             self.page_recovery.restore()
-        self._say_wrong(wrong or (_KEPT if traces else where))
+        say(self.alert, wrong or (_KEPT if traces else where))
         if self.launch is not None:
             self.launch.note = _KEPT
 
@@ -453,7 +447,7 @@ class Explorer(pn.viewable.Viewer):
         framing = HideAndLock()
         wrong = [open_address(self.sidebar), self._open_claim(), self.address.open(), self.shell.open_address()]
         framing.apply(self.sidebar, self.shell.strip)
-        self._say_wrong(" ".join(filter(None, [*wrong, framing.wrong])))
+        say(self.alert, " ".join(filter(None, [*wrong, framing.wrong])))
         self.header.fold(self.sidebar.scenario.lesson.open)
         self._turn_lesson()
         WARMUP.start()

@@ -52,12 +52,12 @@ class Follower:
         self.shell = Shell(self.session)
         self.reconnect = Reconnect()
         self.header = Header(self.session, {})
-        self._note, self.counted = note(), note(spoken=True)
+        self.message, self.counted = note(), note(spoken=True)
         self.lesson: LessonPanel | None = None
         self._result: LessonResult | None = None
         self.stage: LessonStage | None = None
         self._stage_box = pn.Column(sizing_mode="stretch_width", margin=0)
-        self._side = Form(Heading(object="Following"), self._note, note(ALONE, small=True))
+        self._side = Form(Heading(object="Following"), self.message, note(ALONE, small=True))
         self._main = pn.Column(self._stage_box, self.shell.root, sizing_mode="stretch_width", margin=0)
         self._described_at = 0.0
         self._ticks = Ticks(TICK, self.tick, idles=True)
@@ -66,24 +66,19 @@ class Follower:
         self._paint()
         self._look()
 
-    @property
-    def message(self) -> str:
-        """What the leader is doing, in a sentence."""
-        return str(self._note.object)
-
     def _look(self) -> None:
         """Follow the race that the leader views."""
         shared = SHARED_RACES.find(self._name)
         if shared is None:
-            say(self._note, UNKNOWN if self.session.race is None else OVER)
+            say(self.message, UNKNOWN if self.session.race is None else OVER)
             return
         self._look_at_lesson(shared)
         if shared.session.race is None:
-            say(self._note, WAITS)
+            say(self.message, WAITS)
             if shared.session.gives_way and self.session.race is not None:
                 self.session.clear()
             return
-        say(self._note, LEADS)
+        say(self.message, LEADS)
         if self.session.race is not shared.session.race:
             self.session.take(shared.session)
 

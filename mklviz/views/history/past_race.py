@@ -187,10 +187,6 @@ class FoundRaces:
         self.listing = answer or self.listing
         return answer is not None
 
-    @property
-    def races(self) -> Sequence[PastRace]:
-        return self.listing.races
-
     def close(self) -> None:
         self._task.forget()
 

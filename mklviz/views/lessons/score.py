@@ -26,22 +26,15 @@ Guesses = dict[str, tuple[str | None, str]]
 class KeptGuesses(ScriptedComponent):
     """Invisible part of a page that brings the guesses on lessons from the browser's storage, and keeps them there."""
 
-    kept = param.String(default="", doc="The guesses as JSON; an empty object clears the storage")
-    asked = param.Boolean(default=False, doc="Whether the page can take kept guesses")
+    kept = param.String(default="", doc="Guesses as JSON, beside which those of other pages stay; none clear them all")
+    # not before the page is loaded, for it shows no answer until then
+    asked = param.Boolean(default=False, doc="Whether the page can take the guesses of earlier pages")
 
     _esm = beside(__file__, "kept_guesses.js")
 
     def __init__(self, lessons: Mapping[str, Scenario], on_found: Callable[[Guesses], None]) -> None:
         super().__init__(width=0, height=0, margin=0)
         self._lessons, self._on_found = lessons, on_found
-
-    def keep(self, guesses: Guesses) -> None:
-        """Write the guesses, and those of other pages of this browser stay; none clears all."""
-        self.kept = json.dumps(guesses)
-
-    def ask(self) -> None:
-        """Ask for the guesses of earlier pages; not before the page is loaded, for it shows no answer until then."""
-        self.asked = True
 
     def receive(self, message: Any) -> None:
         """Hand on what was kept, as far as it can be used."""
@@ -98,7 +91,7 @@ class LessonScore:
             self._forgotten = ""
         if panel.guess.right and not self._forgotten and self.done.get(name) != result:
             self.done[name] = result
-            self.storage.keep(self.done)
+            self.storage.kept = json.dumps(self.done)
         self._tell(panel)
 
     def _recall(self, kept: Guesses) -> None:
@@ -110,7 +103,7 @@ class LessonScore:
     def _clear(self, *_: Any) -> None:
         """Forget all guesses, that of the lesson shown as well."""
         self.done = {}
-        self.storage.keep(self.done)
+        self.storage.kept = "{}"
         if self._panel is not None:
             self._forgotten = self._panel.scenario.name
             self._tell(self._panel)

@@ -115,7 +115,7 @@ class LessonStage(cards.Rooted):
 
     def tick(self) -> None:
         """Draw what is new, now and then while the race goes on; to be called when the page is loaded."""
-        self.score.storage.ask()
+        self.score.storage.asked = True
         self._update()
 
     def _update(self) -> None:

@@ -38,8 +38,6 @@ from mklviz.views.sidebar.own_table import ACCEPTED, UPLOAD_LIMIT, check_size
 _DRAWN_BY = "mklviz.views.model.model_sections"  # which loads HoloViews, once the card is seen
 _MOVES = "Coarse while the step changes."
 ONE_SECTION = Lock()  # is drawn at a time in a process: HoloViews keeps its options in one place
-
-
 CoarseModel = Sequence[tuple[str, Mapping[str, Any]]]  # of each renderer of a figure: its glyph, and other columns
 
 

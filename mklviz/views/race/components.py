@@ -53,14 +53,10 @@ class Chips(ScriptedComponent):
 
 
 LABELS = {part: {"svm": "SVM", "combine": "combine kernels"}.get(part, part) for part in PARTS}
-
-
 WHY = (
     "CPU seconds inside each solver. The subproblem is its own linear program, projection or formula; other is mostly"
     " certificates."
 )
-
-
 _LEGEND = "".join(
     f'<span title="{escape(why.capitalize())}"><i class="part" style="background: var(--mk-{part})"></i>'
     f"{LABELS[part]}</span>"

@@ -20,7 +20,7 @@ from mklviz.views.race.results import words_outside
 from mklviz.views.session.launcher import branch_at
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
-from mklviz.views.sidebar.solver_panel import option_control, shown_options
+from mklviz.views.sidebar.solver_panel import OptionControl, option_control, option_value, set_option, shown_options
 
 FRAMES = 100  # at most, from the first step of a race to its last
 FRAME_SECONDS, LEAST_SECONDS = 0.2, 0.09  # between two frames, as a rule and at least: just below that of ticks
@@ -170,7 +170,7 @@ class BranchCard(cards.Rooted):
     def __init__(self) -> None:
         super().__init__()
         self._session: Session  # from the first `follow` on
-        self._step, self._controls = 0, dict[str, Any]()
+        self._step, self._controls = 0, dict[str, OptionControl]()
         self._ordered_for: Run | None = None  # whose successors the menu lists
         self._reason: str | None = None  # the reason on screen why no branch is possible; None to write it anew
         self.run = Select(label="Continue", options={}, value="", width=250)
@@ -203,7 +203,7 @@ class BranchCard(cards.Rooted):
     @property
     def chosen(self) -> Solver:
         """The solver with its current options; raises `MklvizError` if they do not fit."""
-        options = {name: control.value for name, control in self._controls.items()}
+        options = {name: option_value(control) for name, control in self._controls.items()}
         return make_solver(self.solver.value, **options)
 
     def _turned(self, show: Callable[[], None]) -> None:
@@ -225,9 +225,8 @@ class BranchCard(cards.Rooted):
         solver = solver_classes()[self.solver.value]
         self._controls = {name: option_control(solver, name) for name in shown_options(solver)}
         for name, control in self._controls.items():
-            control.set(solver.param[name].default)
-        boxes = [control.box for control in self._controls.values()]
-        self.options.objects = [Group(*(boxes or [note(_NOTHING)]))]
+            set_option(control, solver.param[name].default)
+        self.options.objects = [Group(*(self._controls.values() or [note(_NOTHING)]))]
 
     def _before(self) -> Run | None:
         return None if self._session.race is None else self._session.race.runs.get(self.run.value)

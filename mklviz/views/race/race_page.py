@@ -130,7 +130,7 @@ class RacePage:
         self.figure_cards = {name: cards.card(self.titles[name], stage, css_classes=_ASIDE) for name, stage in named}
         objective = self.figure_cards["objective"]  # which says above what it stands
         objective.objects, objective.css_classes = [corner, *objective.objects], []
-        self.show_tolerance(False)
+        self.figure_cards["tolerance"].visible = False  # of interest where a solver changes it
         top = _top(chips, controls)
         figures = cards.grid(*self.figure_cards.values(), columns="1, 1fr")
         figures.stylesheets = [*figures.stylesheets, _ROWS]
@@ -212,10 +212,6 @@ class RacePage:
         """Fill the table, as of a step or the end."""
         when = "" if step is None else f'<p class="why">As of step {step:,}, where the timeline stands.</p>'
         self.table.object = f"{when}{result_table(rows, regression, self._noun)}"
-
-    def show_tolerance(self, visible: bool) -> None:
-        """Show the SVM tolerance, which is of interest where a solver changes it."""
-        self.figure_cards["tolerance"].visible = visible
 
     def name_kernels(self, slots: KernelSlots, theme: Theme, noun: str) -> None:
         """Write the legend of the weights of kernels, or other `noun`."""

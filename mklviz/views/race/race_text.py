@@ -18,7 +18,7 @@ from mklviz.views.form import Button, Checkbox, Form, FormRow, Note, Segments, f
 from mklviz.views.race.race_figures import RaceFigures
 from mklviz.views.race.race_page import RacePage
 from mklviz.views.race.readings import News
-from mklviz.views.race.results import ResultRow, milestone_table, result_rows, states_of, why_no_curves
+from mklviz.views.race.results import ResultRow, milestone_table, result_rows, why_no_curves
 
 Score = Callable[[Iterate], float | None]
 Solution = tuple[str, int]  # the key of a run, and the step of its solution
@@ -102,16 +102,14 @@ class RaceText:
 
     def _write_race(self, race: Race, figures: RaceFigures, step: int | None) -> None:
         page, readings, styles, hidden = self._page, figures.readings, figures.styles, figures.hidden
-        states, traces = states_of(race), race.traces
-        score = partial(self.scores.at, traces)
-        rows = result_rows(traces, styles, readings.motions, score, hidden, step, states)
+        ended, traces = race.finished, race.traces  # in this order: a final status makes a trace final
+        rows = result_rows(race, styles, readings.motions, partial(self.scores.at, traces), hidden, step)
         page.say_instead("" if figures.pins.races else why_no_curves(race))
         page.bars.follow(traces, styles, hidden)
         page.weights.name(rows, readings.motions, enlargements(readings.largest))
         page.say(rows, self._regression, step)
-        page.show_tolerance(readings.tolerance_varies)
+        page.figure_cards["tolerance"].visible = readings.tolerance_varies
         page.say_precision(race.precision)
-        ended = all(state.status in FINAL for state in states.values())
         page.milestones.object = milestone_table(traces, styles) if ended else ""
 
     def _head_recording(self, figures: RaceFigures) -> None:

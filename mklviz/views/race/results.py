@@ -79,37 +79,19 @@ class ResultRow:
     doing: str = ""
 
 
-@dataclass(frozen=True)
-class State:
-    """The state of a run that may still go on; an ended run has it in its trace."""
-
-    status: str
-    doing: str = ""
-
-
-def states_of(race: Race) -> dict[str, State]:
-    """Return the states of a live race's runs; read them before the traces, which a final status makes final."""
-    states = {}
-    for key, run in race.runs.items():
-        status = run.status
-        states[key] = State("preparing" if run.held and status == "running" else status, run.doing)
-    return states
-
-
 def result_rows(
-    traces: Mapping[str, Trace],
+    race: Race,
     styles: Mapping[str, RunStyle],
     motions: Mapping[str, Motion],
-    score: ScoreAt = lambda key, step: math.nan,
-    hidden: Collection[str] = (),
-    cursor: int | None = None,
-    states: Mapping[str, State] | None = None,
+    score: ScoreAt,
+    hidden: Collection[str],
+    cursor: int | None,
 ) -> list[ResultRow]:
-    """Return a row for each trace at the step `cursor`, None for the end; `states` are those of a live race."""
+    """Return a row for each run at the step `cursor`, None for the end."""
     rows = []
-    for key, trace in traces.items():
-        state = State(trace.status) if states is None else states[key]
-        end = len(trace) - 1  # after the state, see `states_of`
+    for key, run in race.runs.items():
+        status, trace = run.status, run.trace
+        end = len(trace) - 1  # after the status: a final one makes the trace final
         row: dict[str, Any] = {"key": key, "style": styles[key], "hidden": key in hidden}
         at = end if cursor is None else cursor - trace.first_step
         if at < 0 <= end:
@@ -118,7 +100,8 @@ def result_rows(
             row |= {"status": "past", "result": result_at(trace, at)}
             row |= {"motion": trace.motion_at(at), "score": score(key, at)}
         else:
-            row |= {"status": state.status, "reason": trace.reason, "doing": state.doing}
+            status = "preparing" if run.held and status == "running" else status
+            row |= {"status": status, "reason": trace.reason, "doing": run.doing}
             if end >= 0:
                 row |= {"result": result_at(trace, end), "motion": motions[key], "score": score(key, end)}
         rows.append(ResultRow(**row))

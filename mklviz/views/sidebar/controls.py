@@ -44,8 +44,8 @@ class Section(Touched):
         raise NotImplementedError
 
 
-class ValueField(Touched, Generic[T]):
-    """A text box that holds one value; a sentence under it says what is wrong with its text.
+class ValueField(TextBox, Generic[T]):
+    """A text box that holds one value, `parsed` from its text; a sentence under it says what is wrong with that.
 
     `label` stands in the box, and `what` is the name of the value in sentences, with a capital. ``parse(text, what)``
     returns the value or raises `ProblemError`; `show` returns the text of a value, and None is an empty box.
@@ -60,31 +60,26 @@ class ValueField(Touched, Generic[T]):
         placeholder: str = "",
         doc: str = "",
     ) -> None:
-        super().__init__()
+        super().__init__(label=label, placeholder=placeholder, description=doc)
         self._what, self._parse, self._show = what, parse, show
-        self.box = TextBox(label=label, placeholder=placeholder, description=doc)
-        self.box.param.watch(self._entered, "value")
+        self.param.watch(self._check, "value")
 
     @property
-    def value(self) -> T:
+    def parsed(self) -> T:
         """The value; `ProblemError` is raised while the text cannot be used."""
-        return self._parse(self.box.value, self._what)
+        return self._parse(self.value, self._what)
 
     def set(self, value: Any) -> None:
-        self.box.value = "" if value is None else self._show(value)
+        self.value = "" if value is None else self._show(value)
         self._check()
 
-    def _entered(self, *_: Any) -> None:
-        self._check()
-        self.touched()
-
-    def _check(self) -> None:
+    def _check(self, *_: Any) -> None:
         try:
-            self._parse(self.box.value, self._what)
+            self._parse(self.value, self._what)
         except ProblemError as error:
-            self.box.helper_text = str(error)
+            self.helper_text = str(error)
         else:
-            self.box.helper_text = ""
+            self.helper_text = ""
 
 
 def note(text: str = "", **settings: Any) -> Note:
@@ -132,32 +127,25 @@ class RunPanel:
         self.threads = Select(label="threads", options=counts, value=1, visible=False)
         self.stage = note()
         self.progress = ProgressBar(label="Progress of the preparation", visible=False)
-        self._hint = note()
+        self.hint = note()
         self._link = Link(label="Link to follow this race", visible=False)
-        self.hint = ""
         self.form = Form(
             Heading(object="Run"),
             self.threads,
             FormRow(*(self.buttons[name] for name in ("run", "pause", "step", "stop"))),
             FormRow(self.pace, self.full_speed, self.buttons["reset"]),
             # below the buttons, which what comes and goes would move under the pointer
-            Group(self.stage, self.progress, self._hint, self._link, note(_HELP, small=True), steady=True),
+            Group(self.stage, self.progress, self.hint, self._link, note(_HELP, small=True), steady=True),
         )
         self.show("empty")
 
-    def usable(self, state: str, blocked: str = "") -> set[str]:
-        """Return the names of the commands that can be used."""
-        beginning = ("run", "step") if blocked and state in ("empty", "finished") else ()
-        return set(USABLE[state]) - set(beginning)
-
     def show(self, state: str, blocked: str = "", hint: str = "") -> None:
         """Enable what can be used in one of `STATES`; below stands why a race is `blocked`, and otherwise `hint`."""
-        usable = self.usable(state, blocked)
+        beginning = ("run", "step") if blocked and state in ("empty", "finished") else ()
         for name, control in self.buttons.items():
-            control.disabled = name not in usable
+            control.disabled = name not in USABLE[state] or name in beginning
         self.buttons["pause"].label = "Resume" if state == "paused" else "Pause"
-        self.hint = f"Run is not possible: {blocked}" if blocked else hint
-        say(self._hint, self.hint)
+        say(self.hint, f"Run is not possible: {blocked}" if blocked else hint)
         if state != "preparing":
             self.show_progress(0.0, "")
 

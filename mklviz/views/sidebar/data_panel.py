@@ -79,16 +79,13 @@ class DataPanel(Section):
         self.misfit = note()
         self.proposal = Button(visible=False, variant="contained")
         chosen = (self.choice, self.file, self.reading.body, self.refusal, self.about, self.misfit, self.proposal)
-        split = (self.tested, self.train.box, FormRow(self.seed.box, self.new_seed))
+        split = (self.tested, self.train, FormRow(self.seed, self.new_seed))
         read = (self.table.body, self.positive)
         self.body = Group(Heading(object=self.title), *chosen, *read, *split, self.standardize)
         self._show_choices("ionosphere")
         self.choice.param.watch(self._chosen, "value")
-        self.positive.param.watch(self.touched, "value")
         self.file.param.watch(lambda event: say(self.refusal, event.new), "trouble")
-        self.standardize.param.watch(self.touched, "value")
-        for control in (self.train, self.seed):
-            control.param.watch(self.touched, "revision")
+        self.count(self.positive, self.standardize, self.train, self.seed)
         self.file.param.watch(self._received, "value")
         self.table.param.watch(self.read_again, "asked")
 
@@ -107,9 +104,9 @@ class DataPanel(Section):
         self.standardize.value = recipe.split.standardize
 
     def parts(self) -> Mapping[str, Any]:
-        split = Split(self.train.value, self.seed.value, self.standardize.value)
-        if not self.shape.n_train and self.train.box.visible:
-            share, samples = show_percent(self.train.value), counted(self.card.n_samples, "sample")
+        split = Split(self.train.parsed, self.seed.parsed, self.standardize.value)
+        if not self.shape.n_train and self.train.visible:
+            share, samples = show_percent(self.train.parsed), counted(self.card.n_samples, "sample")
             raise ProblemError(f"Of {samples}, none is left to train on: enter a larger share than {share}.")
         return {"data": self.chosen, "split": split}
 
@@ -145,7 +142,7 @@ class DataPanel(Section):
         grams = 0 if own is None or own.grams is None else len(own.grams)
         distances = own is not None and own.distances
         views = own is not None and own.groups is not None
-        n_train = int(self.train.value * card.n_samples) if own is None else own.n_train(self.train.value)
+        n_train = int(self.train.parsed * card.n_samples) if own is None else own.n_train(self.train.parsed)
         return Shape(n_train, card.n_features, names, grams, distances, views)
 
     @property
@@ -187,7 +184,7 @@ class DataPanel(Section):
         self._content, self._name = self._opened
         self.table.show(None if own is None else own.table)
         tested = 0 if own is None or own.held_out is None else int(own.held_out.sum())
-        self.train.box.visible = not tested
+        self.train.visible = not tested
         say(
             self.tested,
             f"Trained on {card.n_samples - tested:,}, tested on {tested:,}, as the data say." if tested else "",

@@ -59,13 +59,13 @@ class Precision(Touched):
             doc="At most so many for each family and choice of features: more of them are more exact and take longer",
         )
         self.choice = Select(label="chosen by", options={v: k for k, v in CHOICES.items()}, value=default.choice)
-        self.details = Group(self.landmarks.box, self.choice)
+        self.details = Group(self.landmarks, self.choice)
         self.body = Group(self.kind, self.details, self.about)
         self.landmarks.set(default.landmarks)
         self._show()
         for control in (self.kind, self.choice):
             control.param.watch(self._changed, "value")
-        self.count(self.landmarks, name="revision")
+        self.count(self.landmarks)
         self.param.watch(self._show, "applicable")
 
     @property
@@ -73,7 +73,7 @@ class Precision(Touched):
         """The approximation chosen, None for exact kernels."""
         if self.kind.value == EXACT or not self.applicable:
             return None
-        return Nystrom(self.landmarks.value, self.choice.value)
+        return Nystrom(self.landmarks.parsed, self.choice.value)
 
     def set(self, approximation: Nystrom | None) -> None:
         """Show an approximation; None stands for exact kernels."""
@@ -141,9 +141,8 @@ class FamilyRow(Touched):
         about = f"Remove the {family.label} kernels"
         self.remove = Button(lambda *_: remove(self), label="×", variant="text", width=28, description=about)
         head = FormRow(note(family.label, strong=True), self.on, self.remove)
-        self.body = Group(head, *([self.values.box] if family.parameter else []))
-        self.count(self.values, name="revision")
-        self.count(self.on)
+        self.body = Group(head, *([self.values] if family.parameter else []))
+        self.count(self.values, self.on)
 
     def offer_views(self, offered: bool) -> None:
         """Offer a set of kernels on each view of the data, or not."""
@@ -153,7 +152,7 @@ class FamilyRow(Touched):
 
     @property
     def family(self) -> KernelFamily:
-        parameters = {self._family.parameter: self.values.value} if self._family.parameter else {}
+        parameters = {self._family.parameter: self.values.parsed} if self._family.parameter else {}
         return replace(self._family, on=self.on.value, **parameters)
 
 
@@ -179,17 +178,17 @@ class KernelPanel(Section):
             placeholder="2 or 1, 2, 3",
             doc="A degree, or several whose polynomials are added: 1, 2, 3",
         )
-        self.degrees.box.visible = False
+        self.degrees.visible = False
         self.normalize = Select(label="scale", options=NORMALIZE, value="trace")
         self.repair_head = note()
         self.repair = Segments(label="negative eigenvalues", options=REPAIR, value=None, visible=False)
         self.precision = Precision()
         self.size, self.storage = note(), note()
-        chosen = (self.combination, self.about, self.degrees.box, self.families, self.add)
+        chosen = (self.combination, self.about, self.degrees, self.families, self.add)
         stored = (self.normalize, self.repair_head, self.repair, self.precision.body, self.size, self.storage)
         self.body = Group(Heading(object=self.title), *chosen, *stored)
-        self.count(self.precision, self.degrees, name="revision")
-        self.count(self.normalize, self.repair)
+        self.count(self.precision, name="revision")
+        self.count(self.degrees, self.normalize, self.repair)
         self.combination.param.watch(self._combined, "value")
 
     def load(self, recipe: Recipe) -> None:
@@ -207,7 +206,7 @@ class KernelPanel(Section):
 
     def _combined(self, *_: Any) -> None:
         say(self.about, ABOUT[self.combination.value])
-        self.degrees.box.visible = self.combination.value == "polynomial"
+        self.degrees.visible = self.combination.value == "polynomial"
         self.touched()
 
     def parts(self) -> Mapping[str, Any]:
@@ -220,7 +219,7 @@ class KernelPanel(Section):
         if combination == "product":
             return KernelChoice("product", cache_mb=cache_mb)
         if not self.added:
-            return KernelChoice(combination, degrees=self.degrees.value, cache_mb=cache_mb)
+            return KernelChoice(combination, degrees=self.degrees.parsed, cache_mb=cache_mb)
         if not self.rows:
             raise ProblemError("No kernels are chosen: add at least one kernel family.")
         families, approximation = tuple(row.family for row in self.rows), self.precision.value

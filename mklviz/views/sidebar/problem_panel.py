@@ -155,12 +155,9 @@ class ProblemPanel(Section):
         self.parameters = {name: parameter_fields(family) for name, family in regularizers.items()}
         for menu in (self.loss, self.weights):
             menu.param.watch(self._chosen, "value")
-        self.count(self.C, *self._every(self.loss_parameters), *self._every(self.parameters), name="revision")
-        self.count(self.bias, self.balanced)
-        of_loss, of_weights = (
-            [field.box for field in self._every(fields)] for fields in (self.loss_parameters, self.parameters)
-        )
-        loss = (self.loss, self.about_loss, self.misfit, self.C.box, *of_loss, self.bias, self.balanced)
+        of_loss, of_weights = self._every(self.loss_parameters), self._every(self.parameters)
+        self.count(self.C, *of_loss, *of_weights, self.bias, self.balanced)
+        loss = (self.loss, self.about_loss, self.misfit, self.C, *of_loss, self.bias, self.balanced)
         self.body = Group(Heading(object=self.title), *loss, self.weights, self.about_weights, *of_weights)
         self._chosen()
 
@@ -172,7 +169,7 @@ class ProblemPanel(Section):
         for menu, parameters in ((self.loss, self.loss_parameters), (self.weights, self.parameters)):
             for name, fields in parameters.items():
                 for field in fields.values():
-                    field.box.visible = name == menu.value
+                    field.visible = name == menu.value
         family = loss_families()[self.loss.value]
         self.bias.visible = bias_is_a_choice(family)
         self.balanced.visible = family.weighable and not (family.regression or family.one_class)
@@ -207,7 +204,7 @@ class ProblemPanel(Section):
         parameters = _values(self.loss_parameters[self.loss.value])
         if bias_is_a_choice(family):
             parameters["bias"] = self.bias.value
-        return family(self.C.value, **parameters)
+        return family(self.C.parsed, **parameters)
 
     @property
     def class_weight(self) -> str | None:
@@ -228,7 +225,7 @@ class ProblemPanel(Section):
 
 
 def _values(fields: Mapping[str, ValueField[Any]]) -> dict[str, Any]:
-    return {name: field.value for name, field in fields.items()}
+    return {name: field.parsed for name, field in fields.items()}
 
 
 _GAP = "Certified duality gap, relative to the objective; empty: no such rule"
@@ -259,21 +256,18 @@ class StopPanel(Section):
             "max_iter": ValueField("iterations", "The number of iterations", *steps, limit),
             "max_seconds": ValueField("CPU seconds", "The number of seconds", *value, limit),
         }
-        self.body = Group(Heading(object=self.title), *(field.box for field in self.fields.values()))
-        self.count(*self.fields.values(), name="revision")
-        self.suit(convex=True)
-        for name in ("iterate_gap", "weight_change"):
-            self.fields[name].box.visible = False
+        self.body = Group(Heading(object=self.title), *self.fields.values())
+        self.count(*self.fields.values())
 
     def load(self, recipe: Recipe) -> None:
         for name, field in self.fields.items():
             field.set(getattr(recipe.stop, name))
         for name in ("iterate_gap", "weight_change"):  # rules of the papers come with their races alone
-            self.fields[name].box.visible = getattr(recipe.stop, name) is not None
+            self.fields[name].visible = getattr(recipe.stop, name) is not None
 
     def parts(self) -> Mapping[str, Any]:
         return {"stop": StopChoice(**_values(self.fields))}
 
     def suit(self, convex: bool) -> None:
         """Offer the rule that the problem has: without convexity there is no gap."""
-        self.fields["gap"].box.visible, self.fields["projected_gradient"].box.visible = convex, not convex
+        self.fields["gap"].visible, self.fields["projected_gradient"].visible = convex, not convex

@@ -39,15 +39,14 @@ class EntryEditor(Touched):
         self.controls = {name: option_control(self._class, name) for name in shown_options(self._class)}
         options = dict(choice.options)
         for name, control in self.controls.items():
-            control.set(options.get(name, self._class.param[name].default))
-        self.count(*self.controls.values(), name="revision")
-        boxes = [control.box for control in self.controls.values()]
-        self.body = Group(head, *(boxes or [note("This method has no options.")]))
+            set_option(control, options.get(name, self._class.param[name].default))
+        self.count(*self.controls.values())
+        self.body = Group(head, *(self.controls.values() or [note("This method has no options.")]))
 
     @property
     def choice(self) -> SolverChoice:
         """The solver with the options that differ from its defaults."""
-        options = {name: control.value for name, control in self.controls.items()}
+        options = {name: option_value(control) for name, control in self.controls.items()}
         return SolverChoice(self.name_, {k: v for k, v in options.items() if v != self._class.param[k].default})
 
     @property
@@ -68,37 +67,35 @@ def shown_options(solver: type[Solver]) -> list[str]:
     return [name for name in solver.param if name not in _ELSEWHERE and (solver.param[name].precedence or 0) >= 0]
 
 
-class _Plain(Touched):
-    """A part of a form with the methods of a `ValueField`: value, set, revision and box."""
-
-    def __init__(self, box: Select | Switch) -> None:
-        super().__init__()
-        self.box = box
-        self.count(box)
-
-    @property
-    def value(self) -> Any:
-        return self.box.value
-
-    def set(self, value: Any) -> None:
-        self.box.value = value
+OptionControl = ValueField[Any] | Select | Switch
 
 
-def option_control(solver: type[Solver], name: str) -> Any:
-    """Return a control for the option `name` of a solver class, with `value`, `set`, `revision` and `box`."""
+def option_control(solver: type[Solver], name: str) -> OptionControl:
+    """Return a control for the option `name` of a solver class."""
     option = solver.param[name]
     words = name.replace("_", " ")
     what = f"{solver.label}: {words}"
     doc = " ".join((option.doc or "").split())
     if isinstance(option, param.Boolean):
-        return _Plain(Switch(label=words, description=doc))
+        return Switch(label=words, description=doc)
     if isinstance(option, param.Selector):
         names = {str(value): value for value in option.objects}
-        return _Plain(Select(label=words, options=names, description=doc))
+        return Select(label=words, options=names, description=doc)
     if isinstance(option, param.Number):
         parse: Callable[[str, str], Any] = _within(option)
         return ValueField(words, what, optional(parse) if option.allow_None else parse, show_number, doc=doc)
     return ValueField(words, what, lambda text, _what: text, str, doc=doc)
+
+
+def option_value(control: OptionControl) -> Any:
+    return control.parsed if isinstance(control, ValueField) else control.value
+
+
+def set_option(control: OptionControl, value: Any) -> None:
+    if isinstance(control, ValueField):
+        control.set(value)
+    else:
+        control.value = value
 
 
 def _within(option: param.Number) -> Callable[[str, str], float]:

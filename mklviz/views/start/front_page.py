@@ -25,6 +25,7 @@ from mklviz.views.host.ticks import in_parts, part_by_part
 from mklviz.views.links import FOLLOW, GIVEN, RACE_KEY
 from mklviz.views.links.link import PAGE, names_a_race, query_value
 from mklviz.views.look.cards import PAGE_SX, WITHOUT_DRAWER
+from mklviz.views.sidebar.controls import say
 from mklviz.views.sidebar.problem_panel import offered_regularizers
 from mklviz.views.sidebar.sidebar import Sidebar
 from mklviz.views.start.front import front_html
@@ -48,7 +49,7 @@ def open_given(explorer: Explorer) -> None:
     except MklvizError as error:  # such as a full disk: the race is shown all the same
         wrong = str(error)
     refusal = explorer.open_race(traces, keys[0] if keys else "") or wrong
-    explorer.alert.param.update(object=refusal, visible=bool(refusal))
+    say(explorer.alert, refusal)
 
 
 KEEP = "mklviz-keep"  # the cookie that says whether races of this browser are kept
@@ -69,15 +70,10 @@ class FrontPage:
         self._main = pn.Column(sizing_mode="stretch_width", margin=0)
         self._folded: bool | None = None  # whether the drawer was open before it was folded away
 
-    @property
-    def section(self) -> str:
-        """What is open."""
-        return str(self.navigation.section)
-
     def page(self) -> pmui.Page:
         """Return the page to serve; to be called once in each session."""
         parts = [self.navigation, *self.frame.parts]
-        html = front_html(self.section, page_language())
+        html = front_html(self.navigation.section, page_language())
         self._page = build_page(parts, self.frame.header, [], self._main, self.set_dark, html)
         WARMUP.start()
         follow_session(self._start, self.close)
@@ -86,7 +82,7 @@ class FrontPage:
 
     def _first(self) -> Iterator[None]:
         """Open what the address asks for, and serve the page."""
-        yield from self._open(self.section, {OWN: query_value(OWN)}, bool(query_value(RACE_KEY)))
+        yield from self._open(self.navigation.section, {OWN: query_value(OWN)}, bool(query_value(RACE_KEY)))
         yield from served(self._page)
 
     def turn(self, section: str, words: Mapping[str, str], then: Callable[[], None] = lambda: None) -> None:

@@ -6,8 +6,9 @@ import json
 import math
 import shlex
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -51,7 +52,7 @@ class SweepForm(param.Parameterized):
         self._own: Own = ()  # whose files the words name, though none is opened here
         self._showing = False
         for key, field in self.fields.items():
-            field.param.watch(self._editing(key), "value")
+            field.param.watch(partial(self._edit, key), "value")
         self.words.param.watch(lambda event: self._take(event.new), "value")
         one, two, three, four = self.fields.values()
         self.body = Group(FormRow(one, two, wrap=True), FormRow(three, four, wrap=True), self.words, self.command)
@@ -64,17 +65,14 @@ class SweepForm(param.Parameterized):
         self._own = tuple(dict(sweep.own).items())
         self._show(sweep)
 
-    def _editing(self, key: str) -> Callable[[Any], None]:
-        def edit(event: Any) -> None:
-            if self._showing:
-                return
-            texts, _ = split_words(self.words.value, KEYS, "A sweep")
-            texts = {name: text for name, text in texts.items() if name != key and (name, key) != ("seed", "split")}
-            if event.new.strip():
-                texts[key] = event.new.strip()
-            self._take("; ".join(f"{name}={text}" for name, text in texts.items()))
-
-        return edit
+    def _edit(self, key: str, event: Any) -> None:
+        if self._showing:
+            return
+        texts, _ = split_words(self.words.value, KEYS, "A sweep")
+        texts = {name: text for name, text in texts.items() if name != key and (name, key) != ("seed", "split")}
+        if event.new.strip():
+            texts[key] = event.new.strip()
+        self._take("; ".join(f"{name}={text}" for name, text in texts.items()))
 
     def _take(self, words: str) -> None:
         """Read the sweep that words describe, and show it, or what is wrong with them."""
@@ -167,7 +165,8 @@ def _seconds(left: Sequence[Member], store: Store) -> float:
     for member in left:
         data, kernels = _parts(member.recipe.to_json())
         alike = (member.recipe.solvers[0].name, kernels)
-        seconds += _mean(known.get((*alike, data)) or known.get(alike, []))
+        spent = known.get((*alike, data)) or known.get(alike, [math.nan])
+        seconds += sum(spent) / len(spent)
     return seconds
 
 
@@ -175,10 +174,6 @@ def _parts(recipe: str) -> tuple[str, str]:
     """Return the data and the kernels of a recipe in JSON, in texts that can be compared."""
     parts = json.loads(recipe)
     return json.dumps(parts.get("data"), sort_keys=True), json.dumps(parts.get("kernels"), sort_keys=True)
-
-
-def _mean(values: list[float]) -> float:
-    return sum(values) / len(values) if values else math.nan
 
 
 # One sweep at a time on a server: each takes all the processes that there are to have.

@@ -66,10 +66,6 @@ class Tab(cards.Rooted):
     def tick(self, now: float) -> None:
         """Draw the news since the last call, some ten times a second; `now` in seconds."""
 
-    def press(self, key: str) -> None:
-        """Do what a key does on the page of the session."""
-        self._session.press(key)
-
     def close(self) -> None:
         """The session is over: stop all background work."""
 
@@ -81,4 +77,4 @@ class FigureTab(Tab):
         super().__init__()
         self.sync = FigureSync()
         self.frames = self.sync.frames
-        self.frames.heartbeat.on_key(self.press)
+        self.frames.heartbeat.on_key(lambda key: self._session.press(key))

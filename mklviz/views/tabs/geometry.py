@@ -8,29 +8,34 @@ plane of the paths' principal directions, or an exact slice through two or three
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from html import escape
 from time import monotonic
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import panel as pn
 import panel_material_ui as pmui
+import param
 
 from mklviz.analysis.landscape import Survey
 from mklviz.analysis.steps import Cuts, cuts_known, keeps_cuts, step_of
 from mklviz.analysis.weight_map import Slice, slice_through
-from mklviz.engine import Race
+from mklviz.engine import Race, solver_classes
 from mklviz.record import Trace
 from mklviz.record.summary import best_of
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.form import Form, FormRow, Select
 from mklviz.views.geometry.map_card import EVERY, MapCard
 from mklviz.views.geometry.map_chart import height_axis, objective_table, segment_chart, segment_tables
-from mklviz.views.host.page_session import is_on_page
-from mklviz.views.lessons.curve_card import CurveCard
+from mklviz.views.host.components import ScriptedComponent
+from mklviz.views.host.page_session import is_on_page, page_language
+from mklviz.views.host.solved_paths import SOLVER, problem_data, solves_alone
+from mklviz.views.lessons.one_curve import CURVE_SCRIPT, CURVE_STYLE, curve_figure
+from mklviz.views.lessons.triangle import TRIANGLE_SCRIPT, TRIANGLE_STYLE
 from mklviz.views.look import cards
-from mklviz.views.look.palette import RunStyle, Theme, swatch
-from mklviz.views.look.styles import race_styles
+from mklviz.views.look.palette import OF_TEXT, RunStyle, Theme, readable, swatch
+from mklviz.views.look.styles import race_styles, solver_styles
 from mklviz.views.race.cursor_bar import CursorBar
 from mklviz.views.session.launcher import begin_at
 from mklviz.views.session.session import Session
@@ -120,8 +125,7 @@ class SegmentCard(cards.Rooted):
         if self._map is None or self._cuts is None or key not in self.figures:
             return
         last = len(trace) - 1 if cursor is None else max(trace.index_at(cursor), 0)
-        cut = self._race is not None and cuts_known(self._race) and keeps_cuts(trace[:2])
-        values = self._cuts.up_to(last, key, trace) if cut else []
+        values = self._cuts.up_to(last, key, trace) if keeps_cuts(trace[:2]) else []
         shown, figure = (step_of(trace[: last + 1], self._map, values, self._height), self.figures[key])
         figure.show(segment_tables(shown, trace.first_step))
         if self.survey.sheet is None:
@@ -138,6 +142,43 @@ class SegmentCard(cards.Rooted):
 
 def _name(style: RunStyle) -> str:
     return f'<div class="head"><span class="name">{swatch(style)}<b>{escape(style.label)}</b></span></div>'
+
+
+_LOOK = (  # sizes as on the pages before the dashboard
+    "font-family: var(--mk-font); color: var(--mk-text); --mk-small: calc(13px * {0}); --mk-words: calc(15px * {0});"
+    " --mk-label: {1:.0f}px;"
+)
+
+
+class CurveCard(ScriptedComponent):
+    """The picture of the first lesson over two kernels: SILP and Level, whose start and level are dragged."""
+
+    pair = param.Dict(default={}, doc="The problem, and the names of its kernels")
+    figure = param.String(default="", doc="The figure, without a question")
+    solver = param.String(default=SOLVER, doc="The solvers, for a worker")
+
+    _esm = f"{TRIANGLE_SCRIPT}{CURVE_SCRIPT}export const render = curveCard"
+    _stylesheets: ClassVar[list[str]] = [TRIANGLE_STYLE, CURVE_STYLE]
+
+    def __init__(self, **settings: Any) -> None:
+        figure = curve_figure(page_language(), asks=False)
+        super().__init__(visible=False, sizing_mode="stretch_width", figure=figure, **settings)
+        self._race: Race | None = None
+
+    def show(self, race: Race | None, theme: Theme) -> None:
+        """Show the curve of a race on two kernels that a browser can solve; nothing of any other."""
+        styles = solver_styles({key: solver_classes()[key]() for key in ("silp", "level")}, theme)
+        colours = (
+            f"--run-{key}: {style.colour}; --word-{key}: {readable(style.colour, theme.card, OF_TEXT)};"
+            for key, style in styles.items()
+        )
+        self.stylesheets = [f":host {{ {_LOOK.format(theme.scale, 15 * theme.scale)} {' '.join(colours)} }}"]
+        shown = race is not None and race.facts.m == 2 and cuts_known(race) and solves_alone(race.problem, {})
+        if race is not None and shown and race is not self._race:
+            run = race.runs.get("level")
+            level: Any = solver_classes()["level"]() if run is None else run.solver
+            self.pair = {"problem": problem_data(race.problem), "names": list(race.facts.names), "lambda": level.lam}
+        self._race, self.visible = race, shown
 
 
 MOST_KERNELS = 20_000  # with more kernels, weights are kept on disk, and the map would take seconds
@@ -192,7 +233,7 @@ class Geometry(FigureTab):
     def follow(self, session: Session) -> None:
         """Show the session's race, in its colours, at its step."""
         self._session = session
-        self.map.start.on_race = None if session.follows else self._show_race
+        self.map.start.on_race = None if session.follows else partial(session.show, session.recipe, session.prepared)
         race = session.race
         styles = {} if race is None else race_styles(race, session.theme)
         if race is not self._shown[0]:
@@ -243,9 +284,6 @@ class Geometry(FigureTab):
     def _pin(self, *_: Any) -> None:
         if self._session.race is self._shown[0] and self.kernels != self._shown[2]:
             self._show(self._session)
-
-    def _show_race(self, race: Race) -> None:
-        self._session.show(self._session.recipe, self._session.prepared, race)
 
     # -- what has happened
 

@@ -82,11 +82,6 @@ class Knobs(FigureTab):
 
     # -- what is turned
 
-    @property
-    def knob(self) -> Knob:
-        knob: Knob = self.choice.value
-        return knob
-
     def _turn_to_knob(self) -> None:
         """Begin with another knob, or with another problem."""
         self.task.forget()
@@ -95,7 +90,7 @@ class Knobs(FigureTab):
         self.outdated = True
         if self._problem is None:
             return
-        knob = self.knob
+        knob: Knob = self.choice.value
         self._refusal = knob.refusal(self._problem)
         last, usual = len(knob.names) - 1, knob.usual(self._problem)
         self.slider.param.update(end=last, names=list(knob.names), value=usual, label=knob.symbol or "Method")
@@ -148,7 +143,7 @@ class Knobs(FigureTab):
 
     def _solve(self, problem: Problem, seconds: float) -> None:
         """Solve for the chosen position, unless it was the last; a solve of another that takes long is cancelled."""
-        place, moves = (self.knob, self.slider.value), monotonic() - self._moved_at < self.rest
+        place, moves = (self.choice.value, self.slider.value), monotonic() - self._moved_at < self.rest
         if place == self._place:
             due = not (moves or self.task.working) and self.now is not None and self.now.coarse and not self.task.fault
         else:

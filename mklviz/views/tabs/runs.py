@@ -58,7 +58,7 @@ class Runs(Tab):
         self._build_actions()
         self.list = RaceList(self._act)
         self.list.param.watch(self._offer, "chosen")
-        self.words = RaceWords(self._say_wrong)
+        self.words = RaceWords(partial(say, self.trouble))
         self._note = Note(object=_NONE)
         line = FormRow(self._note, self.keep, wrap=True)
         top = Form(Heading(object="Races"), self._store_trouble, self.trouble, self._search_rows, self._actions, line)
@@ -91,7 +91,7 @@ class Runs(Tab):
             label="Open a file of runs", accept=".zip,.npz", limit=LIMITS.upload_bytes, description=_FILE, dropped=True
         )
         self.file.param.watch(self._received, "value")
-        self.file.param.watch(lambda event: self._say_wrong(event.new), "trouble")
+        self.file.param.watch(lambda event: say(self.trouble, event.new), "trouble")
         self._chosen_note = Note(small=True)
         buttons = (self.open, self.repeat, self.behind, self.export, self.delete, self.file)
         self._actions = FormRow(*buttons, self._chosen_note, wrap=True)
@@ -138,7 +138,7 @@ class Runs(Tab):
 
     @property
     def chosen(self) -> list[PastRace]:
-        return [race for race in self.listed.races if race.id in self.list.chosen]
+        return [race for race in self.listed.listing.races if race.id in self.list.chosen]
 
     def _offer(self, *_: Any) -> None:
         """Offer what can be done with the races chosen."""
@@ -152,7 +152,7 @@ class Runs(Tab):
     # -- what is done with them
 
     def _act(self, what: str, key: str) -> None:
-        race = next((race for race in self.listed.races if race.id == key), None)
+        race = next((race for race in self.listed.listing.races if race.id == key), None)
         if what == "open":
             self.list.chosen = [key]
             self.open.clicks += 1
@@ -180,7 +180,7 @@ class Runs(Tab):
             opened = partial(self._open, kept, chosen[0].id if len(chosen) == 1 else "")
             with_page_locked(lambda: self._try(opened))
         except MklvizError as error:
-            with_page_locked(partial(self._say_wrong, str(error)))
+            with_page_locked(partial(say, self.trouble, str(error)))
 
     def _open(self, races: list[KeptRace], stored: str) -> None:
         traces = overlaid(races)
@@ -188,7 +188,7 @@ class Runs(Tab):
         if apart:
             raise MklvizError(apart)
         opens = self._session.on_open
-        self._say_wrong(opens(traces, stored) if opens is not None else _FOLLOWS)
+        say(self.trouble, opens(traces, stored) if opens is not None else _FOLLOWS)
 
     def _repeat(self, *_: Any) -> None:
         """Run the recipe of the race chosen once more."""
@@ -196,11 +196,11 @@ class Runs(Tab):
         recipe = shared_recipe(traces.values())
         repeats = self._session.on_repeat
         if recipe is None:
-            self._say_wrong("This race was recorded without its data and kernels: it cannot be repeated.")
+            say(self.trouble, "This race was recorded without its data and kernels: it cannot be repeated.")
         elif repeats is None:
-            self._say_wrong("This page follows another page's race. Races are repeated on a dashboard of your own.")
+            say(self.trouble, "This page follows another page's race. Races are repeated on a dashboard of your own.")
         else:
-            self._say_wrong(repeats(recipe))
+            say(self.trouble, repeats(recipe))
 
     def _pin_behind(self, *_: Any) -> None:
         """Draw the races chosen in grey behind the one shown, or take them off again."""
@@ -211,19 +211,19 @@ class Runs(Tab):
                 continue
             traces = self._try(partial(self._traces, race))
             if traces:
-                self._say_wrong(self._session.pin(KeptRace(race.name, traces, race.id)))
+                say(self.trouble, self._session.pin(KeptRace(race.name, traces, race.id)))
 
     def _export(self, *_: Any) -> None:
         """Let the browser save a file of the races chosen."""
         file = io.BytesIO()
         stored = [race.id for race in self.chosen if race.id not in self.listed.in_memory]
         if not stored:
-            self._say_wrong("These races are in memory alone: save them in the tab Share while they are shown.")
+            say(self.trouble, "These races are in memory alone: save them in the tab Share while they are shown.")
             return
         damaged = self._try(lambda: self.store.export(stored, file))
         if damaged is not None:
             self._bottom.hand_over("races.zip", file.getvalue())
-            self._say_wrong(f"{counted(damaged, 'damaged run')} left out." if damaged else "")
+            say(self.trouble, f"{counted(damaged, 'damaged run')} left out." if damaged else "")
 
     def _delete(self, *_: Any) -> None:
         """Delete the races chosen; it can be undone."""
@@ -255,7 +255,7 @@ class Runs(Tab):
         try:
             answer = ask()
         except MklvizError as error:
-            self._say_wrong(str(error))
+            say(self.trouble, str(error))
             return None
         self.look()
         return answer
@@ -279,15 +279,15 @@ class Runs(Tab):
             keys = await asyncio.to_thread(self.store.import_file, content, name) if self.store.enabled else []
             with_page_locked(partial(self._take, name, traces, keys))
         except MklvizError as error:
-            with_page_locked(partial(self._say_wrong, str(error)))
+            with_page_locked(partial(say, self.trouble, str(error)))
         except Exception:
             _log.exception("The file %s could not be read", name)
             wrong = f"{named(name)} could not be read; the server's log says more."
-            with_page_locked(partial(self._say_wrong, wrong))
+            with_page_locked(partial(say, self.trouble, wrong))
 
     def _take(self, name: str, traces: Mapping[str, Trace], keys: list[str]) -> None:
         """Open the runs of a file; several races are listed, for one to be chosen."""
-        self._say_wrong("")
+        say(self.trouble, "")
         if not keys:
             self._session.race_history.add(name, traces)
         self.look()
@@ -296,9 +296,6 @@ class Runs(Tab):
             return
         begun = {key: trace for key, trace in traces.items() if len(trace)}
         self._try(partial(self._open, [KeptRace(one_line(name), begun)], keys[0] if keys else ""))
-
-    def _say_wrong(self, sentence: str) -> None:
-        say(self.trouble, sentence)
 
     def close(self) -> None:
         self.listed.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -16,6 +16,7 @@ from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.links.link import ALL, HIDE, LOCK, SETUP
 from mklviz.views.look import cards
 from mklviz.views.session.session import Session
+from mklviz.views.sidebar.controls import say
 from mklviz.views.tabs import Tab, tab_classes
 
 _OWN = (
@@ -44,7 +45,7 @@ class Share(Tab):
         self._trouble = Alert(visible=False, closeable=True)
         self._tasks = [Task[tuple[str, bytes]]() for _ in KINDS]
         self.buttons = [
-            Button(self._making(task, ending), label=label, description=why)
+            Button(partial(self._make, task, ending), label=label, description=why)
             for task, (label, why, ending) in zip(self._tasks, KINDS, strict=True)
         ]
         self._opening = FormRow(self.tab, self.hide, self.lock, wrap=True)
@@ -89,7 +90,7 @@ class Share(Tab):
             if task.ended:
                 file = task.take()
                 if file is None:
-                    self._trouble.param.update(object=task.fault, visible=True)
+                    say(self._trouble, task.fault)
                 else:
                     self._files.hand_over(*file)
 
@@ -105,11 +106,8 @@ class Share(Tab):
         more = {HIDE: SETUP if self.hide.value else "", LOCK: ALL if self.lock.value else ""}
         self.link.address = session.link(self.tab.value, session.cursor, more)
 
-    def _making(self, task: Task[tuple[str, bytes]], ending: str) -> Callable[..., None]:
-        def begin(_event: Any) -> None:
-            task.ask(object(), lambda _report: race_file(ending, self._session), "The file could not be made")
-
-        return begin
+    def _make(self, task: Task[tuple[str, bytes]], ending: str, _event: Any) -> None:
+        task.ask(object(), lambda _report: race_file(ending, self._session), "The file could not be made")
 
     def close(self) -> None:
         for task in self._tasks:

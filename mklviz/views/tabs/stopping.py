@@ -58,7 +58,7 @@ class Stopping(FigureTab):
         self._drawn: tuple[Any, ...] = ()
         self.judgement: Judgement | None = None
         self.race = Select(label="Race", options={}, value="", width=300)
-        self.rule = Select(label="Rule", options={rule.title: k for k, rule in enumerate(RULES)}, value=0, width=360)
+        self.rule = Select(label="Rule", options={rule.title: rule for rule in RULES}, value=RULES[0], width=360)
         self.threshold = Slider(label="Threshold", end=len(DIGITS) - 1)
         self.run = Select(label="Weights of", options={}, value="", width=300)
         self._why, self._progress = note(), note()
@@ -81,12 +81,8 @@ class Stopping(FigureTab):
             return "Press Run first: this tab replays stop rules on runs that have ended."
         return "Stop rules are replayed on runs that have ended: let one end, or press Stop."
 
-    @property
-    def chosen(self) -> Rule:
-        return RULES[self.rule.value]
-
     def _turn_to_rule(self) -> None:
-        rule = self.chosen
+        rule: Rule = self.rule.value
         names = [threshold_text(rule, value) for value in DIGITS]
         usual = min(range(len(DIGITS)), key=lambda k: abs(DIGITS[k] - rule.usual))
         self.threshold.param.update(names=names, value=usual)
@@ -132,7 +128,7 @@ class Stopping(FigureTab):
             return
         key = (*map(id, traces.values()), self.rule.value, self.threshold.value)
         score = session.score if self.race.value == SHOWN else None
-        judged = partial(judge, traces, self.chosen.make(DIGITS[self.threshold.value]), score, self.judgement)
+        judged = partial(judge, traces, self.rule.value.make(DIGITS[self.threshold.value]), score, self.judgement)
         self.task.ask(key, lambda _report: judged(), "The replay could not be computed", "Replaying …")
         self.judgement = self.task.take() or self.judgement
         say(self._progress, "" if self.task.working and self._drawn else self.task.status)
@@ -211,7 +207,7 @@ def _row(replay: Replay, trace: Trace, style: RunStyle, score_name: str, silent:
 
 
 def _cells(returned: Returned, score_name: str) -> list[str]:
-    cells = [above_words(returned), f"{returned.iterate.active:,}", _percent(returned.misplaced)]
+    cells = [above_words(returned), f"{returned.iterate.active:,}", number_text(100 * returned.misplaced, ".0f", " %")]
     if score_name:
         cells.append(score_text(returned.score, score_name))
     return cells
@@ -230,7 +226,3 @@ def _short(share: float) -> str:
         return ""
     value = 100 * share if share > ROUNDING else 0.0
     return number_text(value, ".2g" if value < 99.5 else ",.0f")
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %" if math.isfinite(share) else "–"

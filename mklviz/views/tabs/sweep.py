@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -70,7 +69,7 @@ class SweepTab(FigureTab):
         self.status, self.bar = note(spoken=True), ProgressBar(label="Progress of the sweep", visible=False)
         self.measure = Select(label="Measure", options=MEASURES, value=None, width=240)
         self.against = Select(label="Compared with", options={ALL: ""}, value="", width=260)
-        self.files = [Button(self._saving(end), label=label, width=90) for label, end in _FILES]
+        self.files = [Button(partial(self._save, end), label=label, width=90) for label, end in _FILES]
         self.race = Select(label="Race", options={}, value=None, width=240)
         self.open = Button(self.show_race, label="Open in all tabs", width=150, description=_OPEN)
         self._words, self._progress = cards.html(), note()
@@ -282,13 +281,10 @@ class SweepTab(FigureTab):
             return
         with_page_locked(lambda: say(self.trouble, opens(traces, stored)))
 
-    def _saving(self, ending: str) -> Callable[..., None]:
-        def save(_event: Any) -> None:
-            table = self._table
-            if table is not None:
-                self.saving.ask(object(), lambda _report: _file(table, ending), "The file could not be made")
-
-        return save
+    def _save(self, ending: str, _event: Any) -> None:
+        table = self._table
+        if table is not None:
+            self.saving.ask(object(), lambda _report: _file(table, ending), "The file could not be made")
 
     def close(self) -> None:
         """End the sweep; what has finished is kept."""

@@ -166,7 +166,7 @@ class YourMix(FigureTab):
         self.figure.show(curve_tables(mix_lines(mine, traces), styles))
         if self.mix is not None and mine is not None:
             self.bars.weights = [float(weight) for weight in self.mix.iterate.weights[mixer.kernels]]
-            self.boundaries.show(self.mix.boundary)
+            self.boundaries.draw("mine", self.mix.boundary)
             self.score.object = self._score_words(self.mix, mine, standing(mine, traces))
 
     def _score_words(self, mix: Mix, mine: float, standing: str) -> str:
@@ -223,14 +223,11 @@ class Boundaries(cards.Rooted):
         """Return where an iterate's f is zero; safe in a thread."""
         return () if self._problem is None else _zeros(self._problem, iterate, *self._mesh)
 
-    def show(self, mine: Lines) -> None:
-        self._draw("mine", mine)
-
     def update(self, traces: Mapping[str, Trace], styles: Mapping[str, RunStyle]) -> None:
         """Draw the line of the best solver when it is there, and ask for it when that is another iterate."""
         line = self.task.take()
         if line is not None:
-            self._draw("best", line)
+            self.draw("best", line)
         ran = {key: trace for key, trace in traces.items() if len(trace) and key in styles}
         if self._problem is None or not ran:
             return
@@ -243,7 +240,8 @@ class Boundaries(cards.Rooted):
         zeros = partial(_zeros, self._problem, best, *self._mesh)
         self.task.ask((key, best.objective), lambda _report: zeros(), "The boundary could not be drawn")
 
-    def _draw(self, table: str, line: Lines) -> None:
+    def draw(self, table: str, line: Lines) -> None:
+        """Draw the line of the mix, "mine", or that of the best solver, "best"."""
         if self.figure is not None:
             xs, ys = [x for x, _ in line], [y for _, y in line]
             self.figure.show({table: {"xs": xs, "ys": ys, "colour": [self._colours[table]] * len(line)}})
