@@ -1,7 +1,5 @@
 """One ledger of memory: what it counts, who is refused, when memory is free again; banks are shared."""
 
-from __future__ import annotations
-
 import asyncio
 import ctypes
 import gc

@@ -180,10 +180,8 @@ def test_an_answer_to_what_broke_down_tells_nothing_of_the_server(
     answer = Connected(patch, monkeypatch).told(changed("x" * 10_000))
     assert answer.msgtype == "ERROR"
     assert answer.header["reqid"] == "m1"
-    assert answer.content == {
-        "text": "This message could not be carried out; the server's log says more.",
-        "traceback": None,
-    }
+    said = "This message could not be carried out; the server's log says more."
+    assert answer.content == {"text": said, "traceback": None}
     assert ("Traceback" in caplog.text) == (patch is not refused_by_bokeh)  # where it is the server's own fault
 
 
@@ -214,9 +212,7 @@ def test_what_a_page_says_again_after_a_cut_is_carried_out_once(monkeypatch: pyt
     assert '`{"again": true}`' in script
 
 
-def test_a_page_is_busy_while_a_message_is_carried_out_unless_nobody_takes_what_it_is_sent(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_page_is_busy_while_it_is_answered_unless_nobody_takes_what_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     busy: list[bool] = []
 
     async def looked_at(message: Any, connection: Any) -> Any:
@@ -234,7 +230,7 @@ def test_a_page_is_busy_while_a_message_is_carried_out_unless_nobody_takes_what_
     assert not is_answering(None)
 
 
-def test_a_refusal_is_answered_and_the_page_goes_on_which_cannot_fill_properties_without_end(
+def test_a_refusal_is_answered_and_the_page_goes_on_with_properties_that_are_bounded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     page = Connected(carried_out, monkeypatch)
@@ -265,9 +261,7 @@ def test_a_refusal_is_answered_and_the_page_goes_on_which_cannot_fill_properties
         ("{", "{}", "{}"),
     ],
 )
-def test_what_cannot_be_answered_closes_its_socket(
-    parts: tuple[str | bytes, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_has_no_answer_closes_its_socket(parts: tuple[str | bytes, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     page = Connected(carried_out, monkeypatch).receive(*parts)
     assert not page.answers
     assert page.closed

@@ -32,9 +32,7 @@ def problem() -> mv.Problem:
     return named_problem("noisy blobs, C = 10")
 
 
-def test_outside_notebooks_a_race_returns_when_all_have_ended_and_one_that_cannot_be_says_why(
-    problem: mv.Problem,
-) -> None:
+def test_outside_notebooks_a_race_returns_when_all_have_ended_or_says_why_it_cannot_be(problem: mv.Problem) -> None:
     race = mv.race(problem, ["level", "spg"], gap=1e-3)
     assert race.status == "finished"
     assert list(race.traces) == ["level", "spg"]
@@ -45,9 +43,6 @@ def test_outside_notebooks_a_race_returns_when_all_have_ended_and_one_that_canno
         mv.race(problem, [])
     with pytest.raises(UnsupportedProblem):
         mv.race(named_problem("linear penalty, blobs"), ["silp"])
-
-
-# -- inside, without a browser
 
 
 def say(widget: Any, wish: str) -> None:
@@ -117,7 +112,7 @@ def in_marimo(value: Any) -> Any:
 
 
 @pytest.mark.full
-def test_in_marimo_a_race_returns_at_once_and_its_widget_stands_below_the_cell(
+def test_in_marimo_a_race_returns_at_once_and_its_widget_stands_below(
     problem: mv.Problem, marimo: SimpleNamespace
 ) -> None:
     below: list[Any] = []
@@ -140,9 +135,7 @@ def test_in_marimo_traces_and_paths_show_a_picture_below_their_table(problem: mv
     assert "<img" not in in_marimo(Trace("level", "Level"))
 
 
-def test_in_marimo_pictures_are_svg_and_those_with_sliders_are_marimo_s(
-    problem: mv.Problem, marimo: SimpleNamespace
-) -> None:
+def test_in_marimo_pictures_are_svg_and_with_sliders_marimo_s_own(problem: mv.Problem, marimo: SimpleNamespace) -> None:
     import holoviews as hv
 
     from mklviz.views.pictures.export import show_in_notebooks
@@ -187,9 +180,7 @@ def test_the_quickstart_runs_in_a_fresh_kernel(quickstart: Any) -> None:
 
 
 @pytest.mark.full
-def test_a_saved_notebook_is_small_and_keeps_pictures_which_its_export_shows_without_a_foreign_script(
-    quickstart: Any,
-) -> None:
+def test_a_saved_notebook_is_small_and_keeps_pictures_which_its_export_shows_without_scripts(quickstart: Any) -> None:
     import nbformat
     from nbconvert import HTMLExporter
 
@@ -248,9 +239,6 @@ def test_a_path_its_figure_and_a_picture_as_a_last_line_keep_a_picture_in_a_note
 def test_a_picture_as_a_last_line_is_holoviews_own_where_that_was_loaded() -> None:
     _, picture = run("import holoviews; holoviews.extension('bokeh')", PICTURED)
     is_pictured(picture, by_holoviews=True)
-
-
-# -- tables
 
 
 def rows_of(html: str) -> list[list[str]]:

@@ -52,9 +52,8 @@ def test_with_every_point_a_landmark_the_kernels_are_exact(choice: str, normaliz
     np.testing.assert_allclose(same.products(v, which), exact.products(v, which), rtol=1e-6, atol=1e-7)
     # a new point may have a share that no sample has, in which both are zero
     scale = np.abs(exact.cross(new).combine(WEIGHTS)).max()
-    np.testing.assert_allclose(
-        same.cross(new).combine(WEIGHTS), exact.cross(new).combine(WEIGHTS), rtol=0.0, atol=1e-5 * scale
-    )
+    found, wanted = (each.cross(new).combine(WEIGHTS) for each in (same, exact))
+    np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-5 * scale)
     assert same.trace_errors.max() < 1e-8
     assert same.frobenius_errors.max() < 1e-8
 

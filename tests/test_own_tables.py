@@ -1,7 +1,5 @@
 """Tables of one's own: what columns become, which is predicted, what is done where values are missing; all is said."""
 
-from __future__ import annotations
-
 import datetime
 import io
 import zipfile
@@ -414,9 +412,7 @@ def test_whether_the_first_row_holds_names_is_guessed_and_said(text: str, header
         ("a,b,day", "{i},{j},2024-01-1{j}", ("b", "a")),
     ],
 )
-def test_the_target_is_guessed_and_all_that_can_be_one_are_offered(
-    header: str, row: str, targets: tuple[str, ...]
-) -> None:
+def test_the_target_is_guessed_and_all_that_may_be_one_offered(header: str, row: str, targets: tuple[str, ...]) -> None:
     rows = "\n".join(row.format(i=i, j=i % 5, w="uv"[i % 2]) for i in range(40))
     assert table(f"{header}\n{rows}\n").table.targets == targets
 
@@ -584,7 +580,7 @@ def test_how_a_table_was_read_is_in_the_recipe_its_words_and_its_json() -> None:
         (["a,1.csv", "b.csv"], "['a,1.csv', 'b.csv']"),
     ],
 )
-def test_the_program_names_each_file_also_where_a_comma_is_in_its_name(
+def test_the_program_names_each_file_also_with_a_comma_in_its_name(
     names: list[str], shown: str, tmp_path: Path
 ) -> None:
     files = [(name, f"key,{'uv'[k]},y\np,1,0\nq,2,1\nr,3,1\n".encode()) for k, name in enumerate(names)]
