@@ -22,8 +22,9 @@ __all__ = ["anew", "growing", "recorded", "recorded_race", "store", "unfinished"
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    """A store of the test's own, opened as by a process that has just begun."""
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """A store of the test's own, which is that of all it starts, opened as by a process that has just begun."""
+    monkeypatch.setenv("MKLVIZ_STORE", str(tmp_path / "store"))
     reset()
     yield open_store(tmp_path / "store")
     reset()

@@ -1,7 +1,5 @@
 """One ledger of memory: what it counts, who is refused, when memory is free again; banks are shared."""
 
-from __future__ import annotations
-
 import asyncio
 import ctypes
 import gc
@@ -12,6 +10,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib import import_module
 
@@ -54,7 +53,7 @@ class Held:
     """Whoever holds memory."""
 
 
-def test_room_is_held_while_something_is_made_and_given_back_where_that_fails() -> None:
+def test_room_is_held_while_something_is_made_given_back_where_that_fails_and_refused_where_it_never_fits() -> None:
     ledger, made = Ledger(100), Held()
     with ledger.room(60, "this race"):
         assert ledger.used == 60
@@ -63,6 +62,12 @@ def test_room_is_held_while_something_is_made_and_given_back_where_that_fails() 
     with pytest.raises(ZeroDivisionError), ledger.room(50, "this race"):
         raise ZeroDivisionError
     assert ledger.used == 50
+    ledger = Ledger(2**30)
+    said = r"^This race needs about 3\.0 GB of memory, but .* take 1\.0 GB together: use fewer samples"
+    for part, more in ((3 * 2**30, 0), (2**28, 11 * 2**28)):
+        with pytest.raises(BankTooLarge, match=said), ledger.room(part, "this race", more=more):
+            pass
+    assert ledger.used == 0
 
 
 @pytest.mark.full
@@ -82,15 +87,6 @@ def test_what_others_have_taken_is_refused_with_what_is_free_and_what_to_do() ->
     with ledger.room(3 * 2**29, "this race"):
         pass
     assert in_words(80 * 2**20) == "80 MB"
-
-
-def test_what_could_never_fit_is_refused_in_a_sentence_though_its_parts_would() -> None:
-    ledger = Ledger(2**30)
-    said = r"^This race needs about 3\.0 GB of memory, but .* take 1\.0 GB together: use fewer samples"
-    for part, more in ((3 * 2**30, 0), (2**28, 11 * 2**28)):
-        with pytest.raises(BankTooLarge, match=said), ledger.room(part, "this race", more=more):
-            pass
-    assert ledger.used == 0
 
 
 @pytest.mark.full
@@ -143,9 +139,9 @@ def result(begun: Preparation) -> Prepared:
     return begun.result()
 
 
-def test_an_estimate_is_what_is_built() -> None:
-    found = RaceSize.of(SMALL, SMALL.load())
-    assert found.shared == pytest.approx(built_bytes(SMALL.build()), rel=0.05)
+def test_an_estimate_is_what_is_built_and_the_largest_bank_allowed_fits_into_the_memory_of_all() -> None:
+    assert SIZE.shared == pytest.approx(built_bytes(SMALL.build()), rel=0.05)
+    assert max(LIMITS.bank_bytes, LIMITS.nystrom_bytes) < LIMITS.memory_bytes
 
 
 @pytest.mark.full
@@ -265,10 +261,6 @@ def test_a_race_that_others_leave_no_room_for_is_refused_on_the_screen(visitors:
     follow([second], lambda: second.state == "finished")
 
 
-def test_the_largest_bank_allowed_fits_into_the_memory_of_all() -> None:
-    assert max(LIMITS.bank_bytes, LIMITS.nystrom_bytes) < LIMITS.memory_bytes
-
-
 @pytest.mark.full
 def test_a_file_of_runs_counts_while_it_is_read_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     race = ran(SMALL.race(SMALL.prepare()))
@@ -349,7 +341,7 @@ def prepared(banks: BankStore, recipe: Recipe, data: Dataset | None = None) -> P
     return Preparation(recipe.on(data), banks).work()
 
 
-def test_a_second_person_with_the_same_numbers_sees_names_of_their_own() -> None:
+def test_names_are_those_of_whoever_asks_for_the_same_numbers_also_of_a_class_against_the_rest() -> None:
     banks, moons = BankStore(), load_dataset("two_moons", n=40)
     first = replace(moons, name="secret", title="Secret", classes=("ill", "well"), feature_names=("age", "dose"))
     second = replace(moons, name="mine", title="Mine", classes=("left", "right"), feature_names=("u", "v"))
@@ -363,9 +355,6 @@ def test_a_second_person_with_the_same_numbers_sees_names_of_their_own() -> None
     assert seen[2].problem.bank is seen[1].problem.bank  # only the title differs
     kept = " ".join(f"{built.train!r} {built.train.title} {built.train.source}" for built in banks._kept.values())
     assert not any(word in kept for word in ("Secret", "secret", "Mine", "mine", "Other", "drawer"))
-
-
-def test_a_class_against_the_rest_is_named_after_the_file() -> None:
     iris = replace(load_dataset("iris"), name="flowers", title="Flowers")
     found = prepared(BankStore(), MOONS.changed(positive="setosa"), iris)
     assert found.train.title == "Flowers: setosa against the rest"
@@ -373,22 +362,19 @@ def test_a_class_against_the_rest_is_named_after_the_file() -> None:
 
 def together(count: int, ask: Callable[[int], object]) -> list[object]:
     """Return what so many threads found that began at once; errors are found, too."""
-    found: list[object] = [None] * count
     begin = threading.Barrier(count)
 
-    def work(k: int) -> None:
+    def work(k: int) -> object:
         begin.wait()
-        try:
-            found[k] = ask(k)
-        except Exception as error:
-            found[k] = error
+        return ask(k)
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return found
+    with ThreadPoolExecutor(count) as pool:
+        asked = [pool.submit(work, k) for k in range(count)]
+    return [each.exception() or each.result() for each in asked]
+
+
+def leave(_: float) -> None:
+    raise Interrupted("The preparation was stopped.")
 
 
 def test_one_bank_is_built_for_all_who_ask_for_it_at_once() -> None:
@@ -423,7 +409,7 @@ def test_who_gives_up_does_not_take_the_bank_from_those_who_wait() -> None:
             if any(build.waiting == 2 for build in [*banks._builds.values()]):
                 both.set()
             if k == 0 and both.is_set():
-                raise Interrupted("The preparation was stopped.")
+                leave(0.0)
 
         try:
             return banks.take("key", build, report)
@@ -435,7 +421,7 @@ def test_who_gives_up_does_not_take_the_bank_from_those_who_wait() -> None:
     assert second is built
 
 
-def test_what_nobody_waits_for_is_given_up_and_can_be_asked_for_again() -> None:
+def test_what_nobody_waits_for_is_given_up_an_error_is_told_and_both_can_be_asked_for_again() -> None:
     banks, built, gave_up = BankStore(), MOONS.build(), threading.Event()
 
     def endless(progress: Callable[[float], None]) -> Built:
@@ -446,24 +432,17 @@ def test_what_nobody_waits_for_is_given_up_and_can_be_asked_for_again() -> None:
             gave_up.set()
             raise
 
-    def leave(_: float) -> None:
-        raise Interrupted("The preparation was stopped.")
-
     with pytest.raises(Interrupted):
         banks.take("key", endless, leave)
     assert gave_up.wait(PATIENCE)
     assert banks.take("key", lambda _: built, lambda _: None) is built
 
-
-def test_an_error_is_told_to_all_who_waited_and_the_next_may_try_again() -> None:
-    banks, built = BankStore(), MOONS.build()
-
     def fail(_: Callable[[float], None]) -> Built:
         raise ProblemError("No.")
 
     with pytest.raises(ProblemError, match="No"):
-        banks.take("key", fail, lambda _: None)
-    assert banks.take("key", lambda _: built, lambda _: None) is built
+        banks.take("other key", fail, lambda _: None)
+    assert banks.take("other key", lambda _: built, lambda _: None) is built
 
 
 def test_a_loss_that_does_not_fit_is_refused_to_who_chose_it_alone() -> None:
@@ -500,9 +479,6 @@ def test_who_waits_for_a_turn_can_give_up() -> None:
         begun.set()
         assert go.wait(PATIENCE)
         return built
-
-    def leave(_: float) -> None:
-        raise Interrupted("The preparation was stopped.")
 
     def ask(k: int) -> Built:
         if k == 0:

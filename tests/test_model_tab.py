@@ -184,9 +184,6 @@ def test_the_page_loads_no_pictures_before_somebody_looks() -> None:
     assert done.stdout.split() == ["False"]
 
 
-# sections
-
-
 @pytest.mark.full
 def test_what_is_said_of_held_out_samples_is_their_score() -> None:
     asked = subject(MOONS)

@@ -70,15 +70,12 @@ def test_motion_is_what_it_is_by_definition(seed: int, steps: int) -> None:
         assert getattr(motion, name) == pytest.approx(expected, abs=1e-12), name  # sums of fewer than 200 numbers
 
 
-def test_motion_while_a_run_grows_is_that_of_the_path_until_then() -> None:
+def test_motion_while_a_run_grows_is_that_of_the_path_until_then_and_a_look_out_of_time_goes_on_later() -> None:
     path = np.random.default_rng(5).dirichlet(np.ones(6), size=40)
     trace, tracker = Trace(), MotionTracker()
     for t, found in enumerate(along(path)):
         trace.append(found, 0.0)
         assert trace.motion == tracker.read(trace) == along(path[: t + 1]).motion
-
-
-def test_a_look_that_runs_out_of_time_goes_on_at_the_next() -> None:
     trace, tracker = along(np.random.default_rng(0).dirichlet(np.ones(6), size=20)), MotionTracker()
     assert tracker.read(trace, seconds=0.0) == Motion()
     assert tracker.read(trace) == trace.motion
@@ -112,15 +109,12 @@ def test_short_paths_are_not_judged(length: int) -> None:
     assert weights_pills(trace.motion) == ""
 
 
-def test_scale_does_not_matter_and_weights_that_are_all_zero_are_a_place_like_others() -> None:
+def test_scale_does_not_matter_all_weights_zero_are_a_place_like_others_and_what_is_no_number_is_not_judged() -> None:
     path = np.random.default_rng(1).dirichlet(np.ones(5), size=20)
     grown = along(path * np.geomspace(1e-9, 1e9, 20)[:, None]).motion
     assert grown.moved == pytest.approx(along(path).motion.moved)
     still = along(np.vstack([np.zeros((10, 2)), np.full((10, 2), 3.0)])).motion
     assert (still.moved, still.net, still.verdict) == (0.5, 0.5, "stable")
-
-
-def test_weights_that_are_no_numbers_are_not_judged() -> None:
     motion = along(np.where(np.arange(20)[:, None] == 7, np.nan, np.eye(20))).motion
     assert (motion.verdict, str(motion)) == ("", "")
 
@@ -199,16 +193,13 @@ def of(*objectives: float) -> Trace:
     return recorded(*(Iterate(weights, dual, value, math.nan, 1.0, 2 * t) for t, value in enumerate(objectives)))
 
 
-def test_the_way_leads_from_the_first_objective_to_the_least_of_all() -> None:
+def test_the_way_leads_from_the_first_objective_to_the_least_and_who_has_not_come_so_far_has_no_milestone() -> None:
     trace = of(1000.0, 2000.0, 95.0, 500.0, 9.0, 0.0)
     best = Reference(objective=0.0)
     assert milestones(trace, best) == (Milestone(2, 4, 2.0), Milestone(4, 8, 4.0), Milestone(5, 10, 5.0))
     assert str(Milestone(1, 1, 0.5)) == "1 step · 1 SVM solve · 0.50 s"
-
-
-def test_who_has_not_come_so_far_has_no_milestone() -> None:
-    assert milestones(of(1000.0, 50.0), Reference(objective=0.0)) == (Milestone(1, 2, 1.0), None, None)
-    assert milestones(Trace(), Reference(objective=0.0)) == (None, None, None)
+    assert milestones(of(1000.0, 50.0), best) == (Milestone(1, 2, 1.0), None, None)
+    assert milestones(Trace(), best) == (None, None, None)
     assert milestones(of(3.0), Reference()) == (None, None, None)
 
 
@@ -240,9 +231,6 @@ def test_they_stand_below_the_results_of_a_race_that_has_ended() -> None:
 # Rules replayed: they stop where they stopped live, and what is returned is told in numbers
 
 
-RULES = (Gap, IterateGap, ModelGap, WeightChange, ObjectiveChange, KKT, ProjectedGradient)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Told(Facts):
     """What a method with a model knows."""
@@ -268,7 +256,7 @@ def long_run(solver: str) -> Trace:
     return mv.solve(problem("blobs, C = 100"), solver, gap=1e-6, max_iter=200)
 
 
-def test_what_is_returned_is_told_by_what_is_known_at_the_end() -> None:
+def test_what_is_returned_is_told_by_what_is_known_at_the_end_and_by_other_runs_more_exactly() -> None:
     found = replay(ZIGZAG, WeightChange(0.15))
     assert found.step == 3
     assert found.verdict.status == "rule"
@@ -280,9 +268,6 @@ def test_what_is_returned_is_told_by_what_is_known_at_the_end() -> None:
     assert math.isnan(last.score)
     scored = replay(ZIGZAG, WeightChange(0.15), score=lambda step: step.objective)
     assert (scored.last.score, scored.best.score) == (15.9, 12.0)
-
-
-def test_other_runs_tell_more_exactly_how_far_off_it_was() -> None:
     better = recorded(iterate(0.0, 8.0, 7.9))
     found = replay(ZIGZAG, Gap(0.5), [better, Trace("none", "None")])
     assert found.step == 1
@@ -291,16 +276,13 @@ def test_other_runs_tell_more_exactly_how_far_off_it_was() -> None:
     assert found.last.misplaced == pytest.approx(1.0)
 
 
-def test_a_rule_that_never_fires_returns_what_the_run_returned() -> None:
+def test_a_rule_that_never_fires_returns_what_the_run_did_and_without_a_bound_a_least_distance_is_known() -> None:
     found = replay(ZIGZAG, KKT(0.1))
     assert found.verdict is None
     assert (found.step, found.best.step) == (4, 4)
     assert found.best.at_least == 0.0
     with pytest.raises(MklvizError, match="no steps"):
         replay(Trace("none", "None"), Gap(0.1))
-
-
-def test_without_a_bound_it_is_only_known_how_far_off_it_was_at_least() -> None:
     found = replay(recorded(iterate(0.5, 20.0, math.nan), iterate(1.0, 10.0, math.nan)), ObjectiveChange(2.0))
     assert math.isnan(found.best.at_most)
     assert found.best.at_least == 0.0
@@ -317,10 +299,8 @@ def test_a_rule_stops_a_recording_where_it_stops_the_run(solver: str, rule: Meas
         assert found.verdict.reason == live.reason
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_a_rule_fires_at_the_first_step_that_measures_no_more_than_its_threshold(
-    rule: Callable[[float], Measured],
-) -> None:
+@pytest.mark.parametrize("rule", [Gap, IterateGap, ModelGap, WeightChange, ObjectiveChange, KKT, ProjectedGradient])
+def test_a_rule_fires_at_the_first_step_that_measures_at_most_its_threshold(rule: Callable[[float], Measured]) -> None:
     trace = long_run("level")
     values = measured(trace, rule(1.0))
     assert len(values) == len(trace)

@@ -43,7 +43,7 @@ def test_one_class_against_the_rest_meets_the_samples_of_all_classes_at_once() -
         assert f"{name} against the rest" in alone.train.title
 
 
-def test_what_has_no_such_class_or_only_two_is_refused() -> None:
+def test_what_has_no_such_class_or_only_two_or_cannot_be_taken_apart_is_refused() -> None:
     with pytest.raises(DataError, match="no class 'rose'; there are setosa, versicolor, virginica"):
         IRIS.changed(positive="rose").prepare()
     with pytest.raises(DataError, match="more than two classes"):
@@ -52,6 +52,13 @@ def test_what_has_no_such_class_or_only_two_is_refused() -> None:
         IRIS.prepare()
     with pytest.raises(ProblemError, match="has two classes, which the hinge loss tells apart"):
         IRIS.changed(loss=mv.MulticlassHinge(10.0), positive="setosa").prepare()
+    bank = KernelBank.from_grams(np.eye(4)[None])
+    with pytest.raises(ProblemError, match="needs class numbers"):
+        mv.one_against_all(mv.Problem(bank, np.array([1.0, -1.0, 1.0, -1.0])))
+    two = mv.one_against_all(mv.Problem(bank, np.array([3.0, 7.0, 7.0, 3.0]), mv.MulticlassHinge()))
+    assert [list(machine.y) for machine in two] == [[1.0, -1.0, -1.0, 1.0], [-1.0, 1.0, 1.0, -1.0]]
+    for machine in mv.one_against_all(mv.Problem(bank, np.array([0.0, 1.0, 2.0, 0.0]), mv.MulticlassHinge(3.0))):
+        assert machine.loss == mv.Hinge(3.0, bias=False)
 
 
 def test_separate_machines_with_the_same_weights_are_the_shared_ones() -> None:
@@ -68,21 +75,8 @@ def test_separate_machines_with_the_same_weights_are_the_shared_ones() -> None:
         assert part.objective <= solve(machine, "spg", gap=1e-3).best.objective * (1 + 1e-6)
 
 
-def test_problems_that_cannot_be_taken_apart_are_refused() -> None:
-    bank = KernelBank.from_grams(np.eye(4)[None])
-    with pytest.raises(ProblemError, match="needs class numbers"):
-        mv.one_against_all(mv.Problem(bank, np.array([1.0, -1.0, 1.0, -1.0])))
-    two = mv.one_against_all(mv.Problem(bank, np.array([3.0, 7.0, 7.0, 3.0]), mv.MulticlassHinge()))
-    assert [list(machine.y) for machine in two] == [[1.0, -1.0, -1.0, 1.0], [-1.0, 1.0, 1.0, -1.0]]
-    for machine in mv.one_against_all(mv.Problem(bank, np.array([0.0, 1.0, 2.0, 0.0]), mv.MulticlassHinge(3.0))):
-        assert machine.loss == mv.Hinge(3.0, bias=False)
-
-
-# odd data
-
 BANK = KernelBank.build(np.random.default_rng(9).normal(size=(12, 2)), [Gaussian(widths=(1.0,), on="all+each")])
 SOLVERS = ["level", "silp", "spg", "pgd", "simplemkl", "closed-form"]
-
 
 TAKEN: list[tuple[str, Loss]] = [
     *[(solver, loss) for solver in SOLVERS for loss in (mv.MulticlassHinge(10.0), mv.OneAgainstAllHinge(10.0))],

@@ -86,10 +86,7 @@ def shapes(said: str) -> set[str]:
     return set(re.split(r"(?<=[.;])\s", said))
 
 
-RACES = ["silp-is-fine", "silp-oscillates", "three-groups", "lp-norms", "sparse-or-dense"]
-
-
-@pytest.mark.parametrize("name", RACES)
+@pytest.mark.parametrize("name", ["silp-is-fine", "silp-oscillates", "three-groups", "lp-norms", "sparse-or-dense"])
 def test_what_solvers_say_in_a_race_was_approved(name: str) -> None:
     recipe = load_scenario(name).recipe
     race = ran(recipe.race(recipe.prepare()))

@@ -32,23 +32,17 @@ def problem() -> mv.Problem:
     return named_problem("noisy blobs, C = 10")
 
 
-def test_outside_notebooks_a_race_returns_when_all_have_ended(problem: mv.Problem) -> None:
+def test_outside_notebooks_a_race_returns_when_all_have_ended_or_says_why_it_cannot_be(problem: mv.Problem) -> None:
     race = mv.race(problem, ["level", "spg"], gap=1e-3)
     assert race.status == "finished"
     assert list(race.traces) == ["level", "spg"]
     assert all(trace.status == "converged" and trace.gap[-1] <= 1e-3 for trace in race.traces.values())
-
-
-def test_a_race_that_cannot_be_says_why(problem: mv.Problem) -> None:
     with pytest.raises(MklvizError, match="There is no solver called 'spgg'"):
         mv.race(problem, ["spgg"])
     with pytest.raises(MklvizError, match="at least one solver"):
         mv.race(problem, [])
     with pytest.raises(UnsupportedProblem):
         mv.race(named_problem("linear penalty, blobs"), ["silp"])
-
-
-# -- inside, without a browser
 
 
 def say(widget: Any, wish: str) -> None:
@@ -118,7 +112,7 @@ def in_marimo(value: Any) -> Any:
 
 
 @pytest.mark.full
-def test_in_marimo_a_race_returns_at_once_and_its_widget_stands_below_the_cell(
+def test_in_marimo_a_race_returns_at_once_and_its_widget_stands_below(
     problem: mv.Problem, marimo: SimpleNamespace
 ) -> None:
     below: list[Any] = []
@@ -141,9 +135,7 @@ def test_in_marimo_traces_and_paths_show_a_picture_below_their_table(problem: mv
     assert "<img" not in in_marimo(Trace("level", "Level"))
 
 
-def test_in_marimo_pictures_are_svg_and_those_with_sliders_are_marimo_s(
-    problem: mv.Problem, marimo: SimpleNamespace
-) -> None:
+def test_in_marimo_pictures_are_svg_and_with_sliders_marimo_s_own(problem: mv.Problem, marimo: SimpleNamespace) -> None:
     import holoviews as hv
 
     from mklviz.views.pictures.export import show_in_notebooks
@@ -188,8 +180,9 @@ def test_the_quickstart_runs_in_a_fresh_kernel(quickstart: Any) -> None:
 
 
 @pytest.mark.full
-def test_a_saved_notebook_is_small_and_keeps_a_picture_of_what_was_drawn(quickstart: Any) -> None:
+def test_a_saved_notebook_is_small_and_keeps_pictures_which_its_export_shows_without_scripts(quickstart: Any) -> None:
     import nbformat
+    from nbconvert import HTMLExporter
 
     saved = nbformat.writes(quickstart)
     assert len(saved) < 1_000_000
@@ -203,12 +196,6 @@ def test_a_saved_notebook_is_small_and_keeps_a_picture_of_what_was_drawn(quickst
     assert "Objective above the best bound" in words  # as the plain one would lie flat beside SILP's
     assert words.count("iteration") == 5  # objective, gap, and the weights of each solver
     assert "<iframe" in raced[-1]["data"]["text/html"]  # with the cursor
-
-
-@pytest.mark.full
-def test_an_export_shows_the_pictures_without_a_script_from_elsewhere(quickstart: Any) -> None:
-    from nbconvert import HTMLExporter
-
     page, _ = HTMLExporter(template_name="basic").from_notebook_node(quickstart)
     assert page.count('src="data:image/svg+xml;base64,') == 3
     assert not re.search(r"<script[^>]+src=", page)
@@ -254,9 +241,6 @@ def test_a_picture_as_a_last_line_is_holoviews_own_where_that_was_loaded() -> No
     is_pictured(picture, by_holoviews=True)
 
 
-# -- tables
-
-
 def rows_of(html: str) -> list[list[str]]:
     """Return the rows of cells of a table, whose tags are closed as they were opened."""
     table = ElementTree.fromstring(f"<div>{html}</div>")
@@ -268,7 +252,7 @@ def facts(value: Any) -> dict[str, str]:
     return {row[0]: row[1] for row in rows_of(html_of(value))}
 
 
-def test_a_data_set_shows_its_size_classes_and_source_and_a_bank_its_kernels() -> None:
+def test_a_data_set_shows_its_size_classes_and_source_escaped_and_a_bank_its_kernels() -> None:
     heart = mv.load_dataset("heart")
     shown = facts(heart)
     assert shown["samples"] == "270"
@@ -278,6 +262,10 @@ def test_a_data_set_shows_its_size_classes_and_source_and_a_bank_its_kernels() -
     assert kernels["kernels"] == "140 Gaussian, 42 Polynomial"
     assert kernels["first"].startswith("gauss 2⁻³ on all")
     assert facts(mv.KernelBank.from_grams([[[1.0, 0.0], [0.0, 1.0]]]))["kernels"] == "1 Gram matrix"
+    X, y = [[0.0], [1.0]], [-1.0, 1.0]
+    data = mv.Dataset(name="<script>", X=X, y=y, classes=("<a>", "&b"))  # type: ignore[arg-type]
+    assert "<script>" not in html_of(data)
+    assert facts(data)["classes"] == "<a> (1), &b (1)"
 
 
 def test_a_problem_shows_what_is_solved_and_a_trace_how_it_ended(problem: mv.Problem) -> None:
@@ -299,13 +287,6 @@ def test_a_race_shows_its_result_once_there_is_one(problem: mv.Problem) -> None:
     race.start()
     race.wait()
     assert [row[:2] for row in rows_of(html_of(race))[1:]] == [["Level", "converged"], ["SPG", "converged"]]
-
-
-def test_what_is_shown_is_escaped() -> None:
-    X, y = [[0.0], [1.0]], [-1.0, 1.0]
-    data = mv.Dataset(name="<script>", X=X, y=y, classes=("<a>", "&b"))  # type: ignore[arg-type]
-    assert "<script>" not in html_of(data)
-    assert facts(data)["classes"] == "<a> (1), &b (1)"
 
 
 SLOW = (f"{PROBLEM}race = mv.race(problem, ['silp', 'level'], gap=None, max_iter=None, pace=4)",)

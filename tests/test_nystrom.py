@@ -52,9 +52,8 @@ def test_with_every_point_a_landmark_the_kernels_are_exact(choice: str, normaliz
     np.testing.assert_allclose(same.products(v, which), exact.products(v, which), rtol=1e-6, atol=1e-7)
     # a new point may have a share that no sample has, in which both are zero
     scale = np.abs(exact.cross(new).combine(WEIGHTS)).max()
-    np.testing.assert_allclose(
-        same.cross(new).combine(WEIGHTS), exact.cross(new).combine(WEIGHTS), rtol=0.0, atol=1e-5 * scale
-    )
+    found, wanted = (each.cross(new).combine(WEIGHTS) for each in (same, exact))
+    np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-5 * scale)
     assert same.trace_errors.max() < 1e-8
     assert same.frobenius_errors.max() < 1e-8
 
@@ -104,16 +103,13 @@ def test_the_function_learned_needs_one_point_instead_of_all_samples() -> None:
     assert len(back.function.part.rows) == 1
 
 
-def test_landmarks_are_shared_and_kernels_of_low_rank_get_few_columns() -> None:
+def test_landmarks_are_shared_and_differ_low_ranks_get_few_columns_and_other_seeds_make_other_banks() -> None:
     few = bank(20)
     marks = {subset.columns: id(subset.landmarks) for subset in few.maps.subsets}
     assert all(marks[subset.columns] == id(subset.landmarks) for subset in few.maps.subsets)
     linear = few.maps.subsets[-1].roots[0]
     assert len(linear.pivots) == 2  # a linear kernel on two features
     assert few.trace_errors[-1] < 1e-12
-
-
-def test_points_that_repeat_are_one_landmark_and_another_seed_makes_another_bank() -> None:
     twice = np.repeat(X[:5], 4, axis=0)
     same = NystromBank.build(twice, [Gaussian(widths=(1.0,))], landmarks=20)
     assert len(same.maps.subsets[0].landmarks) == 5
@@ -186,7 +182,9 @@ SMALL = Recipe(
 RUN = ["run", "--data", "two_moons", "--kernels", "gauss:0.5,1@all", "--C", "10", "--solvers", "spg"]
 
 
-def test_a_recipe_builds_the_approximate_bank_it_asks_for() -> None:
+def test_a_recipe_reads_the_approximation_it_asks_for_and_builds_its_bank() -> None:
+    asked = {"15": Nystrom(15), "15:leverage": Nystrom(15, "leverage"), "none": None}
+    assert {text: Recipe.from_words(f"nystrom={text}").kernels.approximation for text in asked} == asked
     prepared = SMALL.prepare()
     bank = prepared.problem.bank
     assert isinstance(bank, NystromBank)
@@ -206,13 +204,6 @@ def test_only_sums_of_kernels_on_points_are_approximated() -> None:
     grams = replace(ds, grams=(ds.X @ ds.X.T)[None])
     with pytest.raises(ProblemError, match="brings Gram matrices"):
         SMALL.prepare(grams)
-
-
-@pytest.mark.parametrize(
-    ("text", "approximation"), [("15", Nystrom(15)), ("15:leverage", Nystrom(15, "leverage")), ("none", None)]
-)
-def test_the_command_line_reads_an_approximation(text: str, approximation: Nystrom | None) -> None:
-    assert Recipe.from_words(f"nystrom={text}").kernels.approximation == approximation
 
 
 def test_a_run_in_the_terminal_says_what_is_approximate(capsys: pytest.CaptureFixture[str]) -> None:

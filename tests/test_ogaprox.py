@@ -42,15 +42,12 @@ def test_boxes_may_be_tiny_beside_the_steps(C: float) -> None:
     assert trace.best.objective == pytest.approx(2.0 * C * min((posed.y > 0).sum(), (posed.y < 0).sum()), rel=1e-2)
 
 
-def test_it_solves_no_svm_and_ends_at_the_optimum() -> None:
+def test_it_solves_no_svm_and_ends_at_the_optimum_by_one_pass_over_the_kernels_a_step_and_one_more_in_ten() -> None:
     trace = run()
     assert trace.status == "converged"
     assert trace.best.objective == pytest.approx(optimum(WHERE), rel=1e-6)
     assert trace.final.svm_solves == 0
-
-
-def test_a_step_costs_one_pass_over_the_kernels_and_ten_steps_one_more() -> None:
-    passes = run().fact("kernel_passes")
+    passes = trace.fact("kernel_passes")
     assert passes[0] == 1.0
     np.testing.assert_array_equal(np.diff(passes), ogaprox.STEPS + 1.0)
 

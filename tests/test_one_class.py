@@ -199,7 +199,6 @@ def test_a_table_without_labels_is_learned_from_and_predicted_on_the_command_lin
 def test_a_table_without_labels_has_the_columns_of_its_file_and_no_file_of_labels(tmp_path: Path) -> None:
     table = pd.DataFrame(points(0), columns=["one", "two"])
     read = mv.Dataset.from_frame(table, target="nothing")
-    assert read.table is not None
     assert [name for name, _, _ in read.table.columns] == ["one", "two"]
     assert (set(read.table.targets), len(read.table.first[0])) == ({"one", "two"}, 2)
     with pytest.raises(DataError, match='no column "nothing"'):

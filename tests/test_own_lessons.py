@@ -94,7 +94,6 @@ def test_check_solves_and_records_it(save: Save, capsys: pytest.CaptureFixture[s
     assert "recorded-one" in scenarios()
     assert list(recording("recorded-one")) == ["silp", "level"]
     runs = recorded_runs("recorded-one", LIGHT)
-    assert runs is not None
     assert picture_of(scenarios()["recorded-one"], runs).rows
     assert thumbnail("recorded-one").count("<path") > 1
     save("recorded-one", LESSON.replace("max-iter=5", "max-iter=6"))  # the recording is of another race now

@@ -1,7 +1,5 @@
 """Tables of one's own: what columns become, which is predicted, what is done where values are missing; all is said."""
 
-from __future__ import annotations
-
 import datetime
 import io
 import zipfile
@@ -111,7 +109,6 @@ def test_columns_of_fixed_widths_are_read_where_blanks_stand_in_cells_or_in_plac
 
 VALUES = np.random.default_rng(0).normal(size=(60, 3)).round(3)
 KINDS = (VALUES[:, 0] > 0).astype(int)
-
 MEAN_AND_SPREAD = (*VALUES.mean(axis=0), *VALUES.std(axis=0))
 
 
@@ -123,6 +120,7 @@ def numbered(text: str) -> str:
     return "".join(f"{i},{line}\n" for i, line in enumerate(text.splitlines(), 1))
 
 
+QUALTRICS = ",".join(['"{""ImportId"":""Q""}"'] * 4)
 HEADED = pd.DataFrame(VALUES, columns=pd.MultiIndex.from_tuples([("size", "a"), ("size", "b"), ("form", "c")]))
 HEADED["class", ""] = KINDS
 
@@ -148,10 +146,7 @@ HEADED["class", ""] = KINDS
         "".join(f"#{line}\n" for line in numbered(lines()).splitlines()).replace(",", "\t"),
         "id,a,b,c,class\n" + "".join("#" * (i % 2) + f"{i},{line}\n" for i, line in enumerate(lines().splitlines())),
         "id,a,b,c,class\n" + "".join(f"{10**16 + 7 * i},{line}\n" for i, line in enumerate(lines().splitlines())),
-        "Q1,Q2,Q3,Q4\nhow,what,where,class\n"
-        + ",".join(['"{""ImportId"":""Q""}"'] * 4)
-        + "\n"
-        + lines(),  # by Qualtrics
+        f"Q1,Q2,Q3,Q4\nhow,what,where,class\n{QUALTRICS}\n{lines()}",
         "a b  c class\n" + "".join(f"  {line}\n" for line in lines("   ").splitlines()),
         "# a b c class\n" + lines(" "),  # by NumPy
         "a\tb\tc\tclass\n" + lines("\t\t"),
@@ -302,7 +297,7 @@ def test_what_was_found_out_can_be_chosen() -> None:
         table(text, leave_out="q")
 
 
-def sheets(**rows: list[list[Any]]) -> bytes:
+def sheets(**rows: Sequence[Sequence[Any]]) -> bytes:
     book, file = openpyxl.Workbook(), io.BytesIO()
     book.remove(book.active)
     for title, lines in rows.items():
@@ -418,9 +413,7 @@ def test_whether_the_first_row_holds_names_is_guessed_and_said(text: str, header
         ("a,b,day", "{i},{j},2024-01-1{j}", ("b", "a")),
     ],
 )
-def test_the_target_is_guessed_and_all_that_can_be_one_are_offered(
-    header: str, row: str, targets: tuple[str, ...]
-) -> None:
+def test_the_target_is_guessed_and_all_that_may_be_one_offered(header: str, row: str, targets: tuple[str, ...]) -> None:
     rows = "\n".join(row.format(i=i, j=i % 5, w="uv"[i % 2]) for i in range(40))
     assert table(f"{header}\n{rows}\n").table.targets == targets
 
@@ -428,15 +421,8 @@ def test_the_target_is_guessed_and_all_that_can_be_one_are_offered(
 # -- files
 
 
-def workbook(*rows: Sequence[object], sheets: int = 1) -> bytes:
-    book = openpyxl.Workbook()
-    for _ in range(sheets - 1):
-        book.create_sheet("Empty", 0)
-    for row in rows:
-        book.worksheets[-1].append(row)
-    file = io.BytesIO()
-    book.save(file)
-    return file.getvalue()
+def workbook(*rows: Sequence[object]) -> bytes:
+    return sheets(Sheet=rows)
 
 
 ROWS = [
@@ -446,14 +432,11 @@ ROWS = [
 
 
 def test_an_excel_file_is_read_as_the_same_table_in_text_is() -> None:
-    found = read_dataset_bytes(workbook(*ROWS, sheets=2), "mine.xlsx")
+    found = read_dataset_bytes(sheets(Empty=[], Sheet=ROWS), "mine.xlsx")
     text = "\n".join(",".join("" if cell is None else str(cell) for cell in row) for row in ROWS)
     same = table(text)
-    assert (
-        (found.feature_names, found.classes)
-        == (("dose", "ward=B"), ("False", "True"))
-        == (same.feature_names, same.classes)
-    )
+    for read in (found, same):
+        assert (read.feature_names, read.classes) == (("dose", "ward=B"), ("False", "True"))
     assert np.array_equal(found.X, same.X)
     assert 'The sheet "Sheet" is read, of 2.' in found.notes
 
@@ -488,13 +471,16 @@ def test_a_table_is_found_in_a_workbook_with(kind: str) -> None:
     assert ended is kind.startswith("blank")
 
 
-def test_a_parquet_file_is_read_with_the_names_of_its_columns() -> None:
+def test_a_parquet_file_is_read_with_its_names_and_content_says_what_a_file_is_whatever_it_is_called() -> None:
     file = io.BytesIO()
     frame = pd.DataFrame(ROWS[1:], columns=["2019", "2020", "ward", "outcome"])
     frame.to_parquet(file)
     found = read_dataset_bytes(file.getvalue(), "mine.parquet", header=True)
     assert (found.feature_names, found.n_samples) == (("2020", "ward=B"), 19)
     assert found.table.named
+    arrays = archive(X=member(np.eye(4)), y=member(np.arange(4) % 2))
+    assert read_dataset_bytes(arrays, "arrays.csv").n_features == 4
+    assert read_dataset_bytes(workbook(*ROWS), "mine.csv").n_features == 2
 
 
 @pytest.mark.parametrize(
@@ -547,12 +533,6 @@ def test_a_file_that_is_no_table_is_named_for_what_it_is(content: bytes, what: s
         read_dataset_bytes(content, name)
 
 
-def test_the_content_says_what_a_file_is_whatever_it_is_called() -> None:
-    arrays = archive(X=member(np.eye(4)), y=member(np.arange(4) % 2))
-    assert read_dataset_bytes(arrays, "arrays.csv").n_features == 4
-    assert read_dataset_bytes(workbook(*ROWS), "mine.csv").n_features == 2
-
-
 # -- progress
 
 
@@ -601,7 +581,7 @@ def test_how_a_table_was_read_is_in_the_recipe_its_words_and_its_json() -> None:
         (["a,1.csv", "b.csv"], "['a,1.csv', 'b.csv']"),
     ],
 )
-def test_the_program_names_each_file_also_where_a_comma_is_in_its_name(
+def test_the_program_names_each_file_also_with_a_comma_in_its_name(
     names: list[str], shown: str, tmp_path: Path
 ) -> None:
     files = [(name, f"key,{'uv'[k]},y\np,1,0\nq,2,1\nr,3,1\n".encode()) for k, name in enumerate(names)]
@@ -614,7 +594,7 @@ def test_the_program_names_each_file_also_where_a_comma_is_in_its_name(
     assert len(names) == 1 or own_data(quoted).feature_names == ("u", "v")
 
 
-def test_the_program_reads_the_table_in_the_same_way() -> None:
+def test_the_program_reads_the_table_in_the_same_way_and_names_the_file_that_was_read() -> None:
     data = table(PEOPLE, target="smoker", missing="fill")
     program = as_python(Recipe().on(data), "mine.csv")
     (line,) = (line for line in program.splitlines() if line.startswith("data = "))
@@ -622,9 +602,6 @@ def test_the_program_reads_the_table_in_the_same_way() -> None:
     read = line.removeprefix("data = ").replace("'mine.csv'", "content")
     again = eval(read, {"mv": mv, "content": PEOPLE.encode()})
     assert Recipe().on(again) == Recipe().on(data)
-
-
-def test_the_program_under_share_names_the_file_that_was_read() -> None:
     assert read_dataset_bytes(PEOPLE.encode(), "people.csv").source == "people.csv"
     assert read_dataset_bytes(PEOPLE.encode(), "people\x07.csv").source == ""  # no name to be written as it is
     assert mv.read_dataset(PEOPLE.encode(), name="people").source == ""  # bytes, which no file is known to hold
@@ -785,13 +762,10 @@ def test_edges_of_a_graph_are_named_for_what_they_are_also_without_names() -> No
     assert [any("look like edges" in note for note in table(each).notes) for each in (edges, counts)] == [True, False]
 
 
-def test_a_file_of_geo_is_refused_with_what_to_do() -> None:
+def test_tables_of_genes_say_how_they_are_taken_and_a_file_of_geo_is_refused_with_what_to_do() -> None:
     for above in ("", "\n\n"):
         with pytest.raises(DataError, match="whose rows are genes and whose columns are samples: turn its table"):
             table(f'{above}!Series_title\t"x"\n\n"ID_REF"\t"GSM1"\t"GSM2"\n"p1"\t1.5\t2.5\n')
-
-
-def test_a_table_whose_rows_are_genes_says_how_it_was_taken() -> None:
     rows = "".join(f"g{i},{i / 4},{i % 5},{i % 7}.5\n" for i in range(20))
     said = "Each row is a sample: where the columns are, as in tables of genes, turn the table first."
     assert said in table(f"Gene_ID,S1,S2,S3\n{rows}").notes
@@ -829,10 +803,8 @@ def test_what_is_a_mark_of_remarks_elsewhere_may_begin_a_cell() -> None:
     assert (len(table(colours).y), table(colours).feature_names) == (20, ("colour=red", "a"))
     for words in (("red", "#000", "blue"), ("%5", "x", "y"), ("n1", "#7", "n2")):
         few = "name,a,class\n" + "".join(f"{words[i % 3]},{i},{'ab'[i % 2]}\n" for i in range(20))
-        assert (len(table(few).y), table(few).feature_names[:-1]) == (
-            20,
-            tuple(f"name={word}" for word in sorted(words)),
-        )
+        names = tuple(f"name={word}" for word in sorted(words))
+        assert (len(table(few).y), table(few).feature_names[:-1]) == (20, names)
     shorter = "k,a,class,\n" + "".join(f"#a,{i},u\n" if i % 4 == 0 else f"b,{i},v,\n" for i in range(20))
     assert len(table(shorter).y) == 20
     texts = "a,text,class\n" + "".join(f'{i},"of {i}\n# in\nit",{"ab"[i % 2]}\n' for i in range(20))

@@ -5,7 +5,7 @@ import json
 import shutil
 import threading
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -34,15 +34,11 @@ SECRET = "a secret race"
 
 
 @pytest.fixture
-def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+def kept(store: Store) -> Store:
     """The store of a server, with a race of A's."""
-    monkeypatch.setenv("MKLVIZ_STORE", str(tmp_path / "store"))
-    reset()
-    store = open_store()
     race = recorded(store.of(A), RunHead(name=SECRET, sweep="s", member="m", made_by="sweep"))
     store.of(A).describe(race, note="what nobody else reads")
-    yield store
-    reset()
+    return store
 
 
 def files(store: Store) -> dict[str, bytes]:
@@ -249,7 +245,5 @@ def test_pages_reach_the_store_through_their_session_alone() -> None:
     """Another way would have to ask whose runs may be seen, and one that forgets it opens them all."""
     whole = {name for name, path in SOURCES.items() if "open_store(" in path.read_text(encoding="utf-8")}
     whole = {name for name in whole if name.startswith("mklviz.views.")}
-    assert {name.rpartition(".")[0] for name in whole} <= {
-        "mklviz.views.session",
-        "mklviz.views.notebook",  # of whoever has started it
-    }
+    rooms = {name.rpartition(".")[0] for name in whole}
+    assert rooms <= {"mklviz.views.session", "mklviz.views.notebook"}  # a notebook's is of whoever has started it

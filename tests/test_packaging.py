@@ -99,9 +99,8 @@ def test_the_wheel_solves_far_from_the_sources(installed: Path, tmp_path: Path) 
         "problem = mv.Problem(mv.paper_bank(train.X), train.y, loss=mv.Hinge(C=100.0))\n"
         "print(mv.__file__, mklviz.apps.__file__, mv.solve(problem, 'level').status, sep='\\n')"
     )
-    package, apps, status = run(
-        sys.executable, "-c", code, cwd=tmp_path, PYTHONPATH=str(installed), PYTHONSAFEPATH="1"
-    ).splitlines()
+    out = run(sys.executable, "-c", code, cwd=tmp_path, PYTHONPATH=str(installed), PYTHONSAFEPATH="1")
+    package, apps, status = out.splitlines()
     assert Path(package).is_relative_to(installed)
     assert Path(apps).with_name("explorer.py").is_file()
     assert status == "converged"

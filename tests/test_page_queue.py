@@ -1,7 +1,5 @@
 """Pages and frames of many visitors: in turn, and as often as the process can afford."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 from collections.abc import Iterator
@@ -37,6 +35,13 @@ from mklviz.views.host.ticks import (
 )
 
 
+async def request(told: list[str]) -> None:
+    """Be accepted, read and answered, each in another round of the loop."""
+    for _ in range(3):
+        await next_round()
+    told.append("answered")
+
+
 def test_one_thing_at_a_time_holds_the_loop_and_a_small_request_is_answered_between_two() -> None:
     told: list[str] = []
 
@@ -46,13 +51,8 @@ def test_one_thing_at_a_time_holds_the_loop_and_a_small_request_is_answered_betw
             await next_round()  # whoever did not wait would come in here
             told.append(f"{name} ends")
 
-    async def request() -> None:  # accepted, read and answered: each in another round of the loop
-        for _ in range(3):
-            await next_round()
-        told.append("answered")
-
     async def both() -> None:
-        await asyncio.gather(hold("a page"), hold("a frame"), hold("another"), request())
+        await asyncio.gather(hold("a page"), hold("a frame"), hold("another"), request(told))
 
     for _ in range(2):  # each loop has turns of its own
         told.clear()
@@ -84,16 +84,11 @@ def test_what_is_done_in_parts_holds_the_loop_for_one_of_them_alone() -> None:
             yield
         told.append("last")
 
-    async def request() -> None:
-        for _ in range(3):
-            await next_round()
-        told.append("answered")
-
     async def both() -> None:
         with put_off() as later:
             in_parts(parts())
         assert told == []  # it is kept
-        await asyncio.gather(carry_out(document, later, at_once=-1.0), request())
+        await asyncio.gather(carry_out(document, later, at_once=-1.0), request(told))
 
     with set_curdoc(document):
         asyncio.run(both())

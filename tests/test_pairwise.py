@@ -13,6 +13,7 @@ from mklviz.record import Trace
 from mklviz.solvers.pairwise import PairwiseFacts
 
 WHERE = "blobs, C = 100"
+NAMES = problem(WHERE).bank.names
 
 
 def facts(iterate: Iterate) -> PairwiseFacts:
@@ -21,6 +22,14 @@ def facts(iterate: Iterate) -> PairwiseFacts:
 
 def run(gap: float = 1e-6, **options: str) -> Trace:
     return solve(problem(WHERE), "pairwise", gap=gap, max_iter=2000, **options)
+
+
+def steps(direction: str) -> list[tuple[Iterate, Iterate]]:
+    """Return what is before and after each step of a kind, from equal weights."""
+    trace = run(first="equal", variant=direction)
+    found = [(before, after) for before, after in pairwise(trace) if facts(after).direction == direction]
+    assert found
+    return found
 
 
 @pytest.mark.parametrize("first", ["corner", "equal"])
@@ -32,28 +41,21 @@ def test_either_step_from_either_start_ends_at_the_optimum(variant: str, first: 
 
 
 def test_a_pairwise_step_changes_two_weights() -> None:
-    steps = [(b, a) for b, a in pairwise(run(first="equal")) if facts(a).direction == "pairwise"]
-    assert steps
-    names = list(problem(WHERE).bank.names)
-    for before, after in steps:
+    for before, after in steps("pairwise"):
         changed = np.flatnonzero(np.abs(after.weights - before.weights) > 1e-12)  # the sum is made one again
-        assert {names[k] for k in changed} <= {facts(after).gainer, facts(after).giver}
+        assert {NAMES[k] for k in changed} <= {facts(after).gainer, facts(after).giver}
 
 
 def test_a_step_away_leaves_the_proportions_of_the_others() -> None:
-    steps = [(b, a) for b, a in pairwise(run(first="equal", variant="away")) if facts(a).direction == "away"]
-    assert steps
-    names = list(problem(WHERE).bank.names)
-    for before, after in steps:
-        others = np.flatnonzero((np.array(names) != facts(after).giver) & (before.weights > 0.0))
+    for before, after in steps("away"):
+        others = np.flatnonzero((np.array(NAMES) != facts(after).giver) & (before.weights > 0.0))
         ratios = after.weights[others] / before.weights[others]
         np.testing.assert_allclose(ratios, ratios[0], rtol=1e-9)
         assert ratios[0] > 1.0
 
 
 def test_from_equal_weights_a_step_drops_one_kernel_at_most_and_the_corner_drops_all_but_one() -> None:
-    found = [each for each in run(first="equal") if facts(each).direction == "pairwise"]
-    assert max(facts(each).dropped for each in found) == 1.0
+    assert max(facts(after).dropped for _, after in steps("pairwise")) == 1.0
     corner = run()[1]
     assert facts(corner).direction == "corner"
     assert corner.active == 1

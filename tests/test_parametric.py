@@ -68,76 +68,61 @@ def cube(points: Array, weights: Array) -> Array:
 # -- what is refused, with the numbers
 
 
-def wrong(change: dict[str, Any]) -> mv.ParametricKernel:
-    return type("Wrong", (Cauchy,), change)()
+def wrong(**methods: Any) -> mv.ParametricKernel:
+    return type("Wrong", (Cauchy,), methods)()
 
 
+values, forms = Cauchy.values, Cauchy.forms
 WRONG = {
     "twice the slope": (
-        {"forms": lambda self, *given: 2.0 * Cauchy.forms(self, *given)},
+        wrong(forms=lambda *given: 2.0 * forms(*given)),
         r"do not fit its values: at d = .*parameter x\d give the slope (-?[\d.e-]+), but its forms say (-?[\d.e-]+)",
     ),
-    "a slope forgotten": (
-        {"forms": lambda self, *given: Cauchy.forms(self, *given) * [1.0, 1.0, 0.0]},
-        "parameter x3 give the slope",
-    ),
+    "a slope forgotten": (wrong(forms=lambda *given: forms(*given) * [1.0, 1.0, 0.0]), "parameter x3 give the slope"),
     "not symmetric": (
-        {"values": lambda self, a, b, d: Cauchy.values(self, a, b, d) + 0.1 * a[:, :1]},
+        wrong(values=lambda self, a, b, d: values(self, a, b, d) + 0.1 * a[:, :1]),
         r"not symmetric: entry \(\d+, \d+\) is",
     ),
     "no kernel": (
-        {
-            "values": lambda self, a, b, d: -Cauchy.values(self, a, b, d),
-            "forms": lambda self, *g: -Cauchy.forms(self, *g),
-        },
+        wrong(values=lambda *given: -values(*given), forms=lambda *given: -forms(*given)),
         r"must be positive semidefinite, but has the eigenvalue -\d",
     ),
     "centred": (
-        {
-            "values": lambda self, a, b, d: (
-                Cauchy.values(self, a - a.mean(0), b - b.mean(0), 0.5 * d) * (len(a) + len(b))
-            )
-        },
+        wrong(values=lambda self, a, b, d: values(self, a - a.mean(0), b - b.mean(0), 0.5 * d) * (len(a) + len(b))),
         "depends on which points are asked for together",
     ),
     "no sum over pairs": (
-        {"forms": lambda self, a, b, d, p: Cauchy.forms(self, a, b, d, p) / len(a)},
+        wrong(forms=lambda self, a, *given: forms(self, a, *given) / len(a)),
         r"sums over pairs of points, but .* add up to",
     ),
-    "no number": ({"values": lambda self, a, b, d: np.full((len(a), len(b)), np.nan)}, r"holds nan at \(0, 0\)"),
-    "a slope too few": (
-        {"forms": lambda self, *given: Cauchy.forms(self, *given)[:2]},
-        r"must be 3 .* of shape \(2,\)",
-    ),
+    "no number": (wrong(values=lambda self, a, b, d: np.full((len(a), len(b)), np.nan)), r"holds nan at \(0, 0\)"),
+    "a slope too few": (wrong(forms=lambda *given: forms(*given)[:2]), r"must be 3 .* of shape \(2,\)"),
     "steep at zero": (
-        {
-            "values": lambda self, a, b, d: Cauchy().values(a, b, np.sqrt(d)),
-            "forms": lambda self, a, b, d, p: Cauchy().forms(a, b, np.sqrt(d), p) / (2.0 * np.sqrt(d)),
-        },
+        wrong(
+            values=lambda self, a, b, d: values(self, a, b, np.sqrt(d)),
+            forms=lambda self, a, b, d, p: forms(Cauchy(), a, b, np.sqrt(d), p) / (2.0 * np.sqrt(d)),
+        ),
         "finite numbers, also where parameters are zero",
     ),
-    "two of a name": ({"names": lambda self, features: ["d", "d", "e"]}, "names 3, 2 of them different"),
-    "names too few": ({"names": lambda self, features: features[:2]}, r"of 3 features and 2 parameters, raised Value"),
-    "names too many": (
-        {"names": lambda self, features: [*features, "x"]},
-        r"and 4 parameters, raised .* must be as many as",
+    "two of a name": (wrong(names=lambda self, features: ["d", "d", "e"]), "names 3, 2 of them different"),
+    "names too few": (
+        wrong(names=lambda self, features: features[:2]),
+        r"of 3 features and 2 parameters, raised Value",
     ),
-    "names None": ({"names": lambda self, features: None}, "must be a list of texts, .* but None was given"),
-    "names a text": ({"names": lambda self, features: "abc"}, r"but 'abc' was given: write it as \['abc'\] where"),
-    "names broken": ({"names": lambda self, features: features[7]}, "given those of 3 features, raised IndexError"),
-    "none": ({"names": lambda self, features: []}, "it names 0, 0 of them different"),
-    "a matrix": (
-        {"values": lambda self, *given: np.asmatrix(Cauchy.values(self, *given))},
-        r"a numpy.matrix was given, .* return numpy.asarray",
-    ),
+    "names too many": (wrong(names=lambda self, features: [*features, "x"]), r"and 4 parameters, raised .* as many as"),
+    "names None": (wrong(names=lambda self, features: None), "must be a list of texts, .* but None was given"),
+    "names a text": (wrong(names=lambda self, features: "abc"), r"but 'abc' was given: write it as \['abc'\] where"),
+    "names broken": (wrong(names=lambda self, features: features[7]), "given those of 3 features, raised IndexError"),
+    "none": (wrong(names=lambda self, features: []), "it names 0, 0 of them different"),
+    "a matrix": (wrong(values=lambda *given: np.asmatrix(values(*given))), "a numpy.matrix .* return numpy.asarray"),
     "a column of matrices": (
-        {"forms": lambda self, *given: np.asmatrix(Cauchy.forms(self, *given))},
-        "The derivatives .* a numpy.matrix was given",
+        wrong(forms=lambda *given: np.asmatrix(forms(*given))),
+        "derivatives .* a numpy.matrix was",
     ),
-    "nothing": ({"values": lambda self, *given: None}, r"must have shape \(32, 32\), .* but has \(\)"),
-    "values broken": ({"values": lambda self, *given: 1 / 0}, "The values of .* raised ZeroDivisionError: division by"),
-    "forms broken": ({"forms": lambda self, *given: np.ones(3) @ np.ones(4)}, "The forms of .* raised ValueError: mat"),
-    "complex": ({"values": lambda self, *given: Cauchy.values(self, *given) + 0j}, "must hold numbers only"),
+    "nothing": (wrong(values=lambda *given: None), r"must have shape \(32, 32\), .* but has \(\)"),
+    "values broken": (wrong(values=lambda *given: 1 / 0), "The values of .* raised ZeroDivisionError: division by"),
+    "forms broken": (wrong(forms=lambda *given: np.ones(3) @ np.ones(4)), "The forms of .* raised ValueError: mat"),
+    "complex": (wrong(values=lambda *given: values(*given) + 0j), "must hold numbers only"),
 }
 
 
@@ -146,9 +131,9 @@ WRONG = {
 @pytest.mark.filterwarnings("ignore:divide by zero")  # one of the kernels is as steep as that
 @pytest.mark.filterwarnings("ignore:the matrix subclass")  # which is what is refused
 def test_a_kernel_that_does_not_fit_together_is_refused_with_the_numbers_alone_and_in_a_sum(change, several):
-    changed, message = WRONG[change]
+    kernel, message = WRONG[change]
     with pytest.raises(KernelError, match=message):
-        mv.ParametricBank.build(blobs(40)[0], [wrong(changed), wrong(changed)] if several else wrong(changed))
+        mv.ParametricBank.build(blobs(40)[0], [kernel, kernel] if several else kernel)
 
 
 def test_banks_that_cannot_be_are_refused():
@@ -212,7 +197,7 @@ def test_slopes_are_the_derivatives_of_the_quadratic_form_however_it_is_cut(name
     np.testing.assert_allclose(bank.slopes(weights, beta), slopes, rtol=1e-6, atol=1e-7)
 
 
-def test_the_polynomial_is_its_formula_and_a_sum_has_parameters_of_its_own_for_each_term():
+def test_the_polynomial_is_its_formula_and_a_sum_has_parameters_of_its_own_for_each_term_numbered_if_alike():
     X, _ = blobs(20)
     rng = np.random.default_rng(0)
     weights, others = rng.exponential(size=4), rng.exponential(size=4)
@@ -222,6 +207,11 @@ def test_the_polynomial_is_its_formula_and_a_sum_has_parameters_of_its_own_for_e
     np.testing.assert_allclose(both.combine(np.append(weights, others)), cube(X, weights) + line, rtol=1e-12)
     assert both.names[:2] == ["constant (polynomial of degree 3)", "a (polynomial of degree 3)"]
     assert both.names[4] == "constant (polynomial of degree 1)"
+    bank = ParametricBank.build(X, [LearnedPolynomial(2), LearnedGaussian(), LearnedPolynomial(2)])
+    assert bank.names[0] == "constant (polynomial of degree 2, term 1)"
+    assert bank.names[4] == "distance in x1 (Gaussian)"
+    assert bank.names[7] == "constant (polynomial of degree 2, term 3)"
+    assert len(ParametricBank.build(X, [LearnedGaussian(), LearnedGaussian(groups=((0,), (1,), (2,)))])) == 6
 
 
 def test_new_points_meet_the_samples_as_samples_do_and_parts_need_only_their_parameters():
@@ -463,7 +453,7 @@ def test_derivatives_are_compared_in_any_unit_of_the_parameters(unit):
 def test_one_wrong_derivative_among_two_hundred_is_found_and_named(place):
     X, doubled = np.random.default_rng(0).normal(size=(50, 200)), 1.0 + np.eye(200)[place]
     with pytest.raises(KernelError, match=rf"in the parameter x{place + 1} give the slope"):
-        ParametricBank.build(X, wrong({"forms": lambda self, *given: Cauchy.forms(self, *given) * doubled}))
+        ParametricBank.build(X, wrong(forms=lambda *given: forms(*given) * doubled))
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float16])
@@ -526,15 +516,6 @@ def test_a_shape_that_is_wrong_in_larger_blocks_alone_gets_a_sentence():
     X, _ = blobs(60)
     beta = X[:, 0]
     with pytest.raises(KernelError, match=r"must have shape \(60, 60\), .* but has \(59, 60\)"):
-        ParametricBank.build(X, wrong({"values": larger(Cauchy.values)})).combine(np.ones(3))
+        ParametricBank.build(X, wrong(values=larger(values))).combine(np.ones(3))
     with pytest.raises(KernelError, match=r"must be 3 finite numbers, one for each parameter that .* of shape \(2,\)"):
-        ParametricBank.build(X, wrong({"forms": larger(Cauchy.forms)})).slopes(np.ones(3), beta)
-
-
-def test_terms_of_one_kind_are_numbered():
-    X, _ = blobs(20)
-    bank = ParametricBank.build(X, [LearnedPolynomial(2), LearnedGaussian(), LearnedPolynomial(2)])
-    assert bank.names[0] == "constant (polynomial of degree 2, term 1)"
-    assert bank.names[4] == "distance in x1 (Gaussian)"
-    assert bank.names[7] == "constant (polynomial of degree 2, term 3)"
-    assert len(ParametricBank.build(X, [LearnedGaussian(), LearnedGaussian(groups=((0,), (1,), (2,)))])) == 6
+        ParametricBank.build(X, wrong(forms=larger(forms))).slopes(np.ones(3), beta)

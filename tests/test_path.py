@@ -30,10 +30,7 @@ def posed(kind: str) -> mv.Problem:
 
 FIRST = {s: next(k for k in FORMULATIONS if not make_solver(s).refusal(posed(k))) for s in SOLVERS}
 
-
 EXACT = [name for name in SOLVERS if make_solver(name).converges and not make_solver(name).stochastic]
-
-# paths
 
 
 @pytest.mark.parametrize("solver", EXACT)
@@ -82,7 +79,7 @@ def test_any_number_of_the_problem_may_vary(regularizer: Regularizer, name: str,
         assert trace.best_bound.lower_bound <= solve(alone, "closed-form", gap=GAP).best.objective * (1.0 + 1e-9)
 
 
-def test_a_path_has_one_row_per_value_in_every_column() -> None:
+def test_a_path_has_one_row_per_value_in_every_column_and_is_saved_and_read_again(tmp_path: FilePath) -> None:
     found = mv.path(posed("hinge, simplex"), "level", C=[30.0, 10.0, 3.0])
     assert found.weights.shape == (3, 20)
     for column in (found.objective, found.gap, found.svm_solves, found.seconds, found.active, found.iterations):
@@ -92,10 +89,6 @@ def test_a_path_has_one_row_per_value_in_every_column() -> None:
     np.testing.assert_array_equal(frame[BANK.names].to_numpy(), found.weights)
     assert "3 values of C from 30 to 3, warm starts" in repr(found)
     assert html_of(found).count("<tr>") == 4
-
-
-def test_a_path_is_saved_and_read_again(tmp_path: FilePath) -> None:
-    found = mv.path(posed("hinge, simplex"), "level", C=[30.0, 10.0])
     found.save(tmp_path / "path.zip")
     again = mv.Path.load(tmp_path / "path.zip")
     assert (again.parameter, again.warm, again.complete) == ("C", True, True)
@@ -143,9 +136,6 @@ def test_progress_is_told_after_every_step_and_a_checkpoint_ends_the_path() -> N
 def test_what_varies_must_be_one_number_that_the_problem_has(kind: str, values: dict[str, Any], says: str) -> None:
     with pytest.raises(UnsupportedProblem if "block" in kind else ProblemError, match=says):
         mv.path(posed(kind), "level", **values)
-
-
-# values worth trying
 
 
 def test_path_values_fall_from_lambda_max_and_of_c_there_are_a_hundred_as_in_the_paper_of_simplemkl() -> None:

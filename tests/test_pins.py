@@ -40,9 +40,7 @@ def shown(C: float = 100.0, count: int = 1) -> tuple[Session, RaceTab]:
     session = Session()
     shell = Shell(session)
     session.take(raced(C, count)[0])
-    tab = shell.tabs[RaceTab]
-    assert isinstance(tab, RaceTab)
-    return session, tab
+    return session, shell.tabs[RaceTab]
 
 
 def grey(tab: RaceTab) -> dict[str, tuple[list[float], list[float]]]:
@@ -51,10 +49,8 @@ def grey(tab: RaceTab) -> dict[str, tuple[list[float], list[float]]]:
     lines = {id(line): line for plot in (charts.objective, charts.gap) for line in plot.renderers}
     assert all(id(line) in lines for line in charts.pinned)
     assert {line.level for line in charts.pinned} <= {"underlay"}
-    return {
-        line.name: (list(line.data_source.data["objective"]), list(line.data_source.data["gap"]))
-        for line in charts.pinned
-    }
+    found = {line.name: line.data_source.data for line in charts.pinned}
+    return {name: (list(data["objective"]), list(data["gap"])) for name, data in found.items()}
 
 
 @pytest.mark.full
@@ -82,7 +78,7 @@ def test_of_another_problem_the_gap_alone_is_drawn() -> None:
 
 
 @pytest.mark.full
-def test_races_are_drawn_in_grey_and_taken_off_in_the_tab_runs_and_not_more_than_a_few(
+def test_races_are_pinned_and_taken_off_in_the_tab_runs_and_not_more_than_a_few(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("MKLVIZ_STORE", "none")

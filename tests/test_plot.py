@@ -69,9 +69,6 @@ def bars(drawn: hv.Bars) -> dict[str, float]:
     return dict(zip(names[::-1].tolist(), values[::-1].tolist(), strict=True))
 
 
-# weights
-
-
 def test_the_heaviest_kernels_stand_first_with_their_weights_of_the_best_or_of_another_step() -> None:
     drawn, best = bars(mv.plot.weights(level())), level().best
     assert list(drawn.values()) == sorted(drawn.values(), reverse=True)
@@ -124,9 +121,6 @@ def test_by_feature_every_kernel_has_its_place_and_the_heat_map_has_the_first_ro
     assert hv.render(part).title.text == "By feature: 80 % of the weight"
 
 
-# gap
-
-
 @pytest.mark.parametrize(("dark", "theme"), [(False, LIGHT), (True, DARK)], ids=["light", "dark"])
 def test_every_run_has_its_gap_in_the_colour_of_its_solver_on_a_card_of_the_page(dark: bool, theme: Any) -> None:
     drawn = mv.plot.gap(raced().traces, dark=dark)
@@ -155,9 +149,6 @@ def test_the_gap_of_a_branch_begins_at_the_step_that_it_goes_on_from_and_a_singl
 def test_traces_come_one_by_one_in_lists_and_in_mappings_and_twice() -> None:
     drawn = mv.plot.gap(level(), [level()], {"mine": level()})
     assert [part.label for part in drawn if isinstance(part, hv.Curve)] == ["Level", "Level 2", "mine"]
-
-
-# all of them
 
 
 def test_a_picture_is_saved_as_a_page_that_needs_no_network(tmp_path: Path) -> None:
@@ -221,9 +212,6 @@ def moons() -> tuple[mv.Problem, mv.Trace]:
     return problem, mv.solve(problem, "level")
 
 
-# Gram matrices
-
-
 @pytest.mark.parametrize("kind", ["sum", "by rows", "landmarks", "product", "polynomial", "given"])
 def test_a_gram_matrix_on_some_samples_is_that_part_of_the_whole(kind: str) -> None:
     X, _ = blobs(40)
@@ -274,9 +262,6 @@ def test_a_kernel_is_asked_for_by_number_by_name_or_by_weights() -> None:
     assert by_name.get(0).dimension_values(2) == pytest.approx(by_number.get(0).dimension_values(2))
 
 
-# similarity
-
-
 def test_alignments_are_those_of_the_formula_and_twins_stand_side_by_side() -> None:
     grams = random_grams(5, 30)
     bank = mv.KernelBank.from_grams([*grams, 3.0 * grams[1] + 0.5])  # a twin up to a scale and a bias
@@ -293,9 +278,8 @@ def test_alignments_are_those_of_the_formula_and_twins_stand_side_by_side() -> N
 def test_similarity_is_drawn_for_all_the_heaviest_or_fifty_kernels() -> None:
     problem, trace = moons()
     drawn = mv.plot.similarity(problem.bank, trace.best.weights)
-    assert set(drawn.dimension_values("one")) == {
-        problem.bank.names[k] for k in np.flatnonzero(trace.best.weights > 1e-8)
-    }
+    used = np.flatnonzero(trace.best.weights > 1e-8)
+    assert set(drawn.dimension_values("one")) == {problem.bank.names[k] for k in used}
     X, _ = blobs(20, features=6)
     many = mv.paper_bank(X)
     shown = mv.plot.similarity(many)
@@ -411,13 +395,11 @@ def test_cuts_touch_the_objective_over_two_kernels_where_they_were_made_and_lie_
 
 def test_level_is_drawn_with_its_set_and_others_with_their_points() -> None:
     problem, traces = two()
-    points = {
-        name: next(part for part in mv.plot.segment(problem, trace, dark=True) if isinstance(part, hv.Scatter))
-        for name, trace in traces.items()
-    }
-    for name, trace in traces.items():
-        assert points[name].dimension_values("share") == pytest.approx(trace.weights[:, 0])
-        assert points[name].dimension_values("objective") == pytest.approx(trace.objective)
+    for trace in traces.values():
+        parts = mv.plot.segment(problem, trace, dark=True)
+        points = next(part for part in parts if isinstance(part, hv.Scatter))
+        assert points.dimension_values("share") == pytest.approx(trace.weights[:, 0])
+        assert points.dimension_values("objective") == pytest.approx(trace.objective)
     drawn = [part for part in mv.plot.segment(problem, traces["level"], 1) if isinstance(part, hv.Curve)]
     facts = traces["level"][1].facts
     flat = [part for part in drawn if set(part.dimension_values("objective")) == {facts.level}]
@@ -460,9 +442,6 @@ REFUSED: dict[str, Callable[[], object]] = {
 def test_what_cannot_be_drawn_is_refused_in_a_sentence(said: str) -> None:
     with pytest.raises(ProblemError, match=said):
         REFUSED[said]()
-
-
-# held-out samples
 
 
 def test_the_area_below_the_curve_is_the_chance_of_the_right_order() -> None:

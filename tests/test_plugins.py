@@ -80,7 +80,7 @@ def test_a_solver_that_breaks_when_asked_about_a_problem_is_not_offered(save: Sa
     assert why_not(mv.make_solver("idle"), posed).startswith("Idle broke down when asked about this problem (Attri")
 
 
-def test_a_regularizer_without_the_formulas_that_it_promises_is_unfit() -> None:
+def test_a_regularizer_without_its_formulas_is_unfit_and_a_kernel_family_of_nothing_but_parameters_is_refused() -> None:
     class Ridge(Penalty):
         name_ = "ridge"
 
@@ -94,8 +94,6 @@ def test_a_regularizer_without_the_formulas_that_it_promises_is_unfit() -> None:
     for made in regularizer_families().values():
         assert plugins.unfit(made, {}) == ""
 
-
-def test_a_kernel_family_whose_parameter_changes_nothing_is_refused() -> None:
     class Flat(KernelFamily):
         name_, parameter, widths = "flat", "widths", (1.0, 2.0)
 
@@ -106,16 +104,11 @@ def test_a_kernel_family_whose_parameter_changes_nothing_is_refused() -> None:
         Flat().profile(np.ones((2, 2)), 1.0)
 
 
-# scenarios
-
 SCENARIO = """
 from mklviz.recipe import DataChoice, Recipe
 from mklviz.scenarios import Scenario
 SCENARIO = Scenario(name="zebra", title="Stripes", look_for="Nothing.", recipe=Recipe(data=DataChoice("sonar")))
 """
-
-
-# tabs
 
 TAB = '''
 """NOTE: a tab that says one thing."""
@@ -139,11 +132,7 @@ class Note(Tab):
 BROKEN: dict[str, tuple[ModuleType, str, str]] = {
     "a typing error": (solvers, "x = 1\ndef f(:\n    pass\n", "SyntaxError in line 2, invalid syntax."),
     "a name that is not there": (solvers, "x = 1\ny = nobody\n", "NameError in line 2, name 'nobody' is not defined."),
-    "a library that is not there": (
-        solvers,
-        "\n\nimport nowhere_7\n",
-        "ModuleNotFoundError in line 3, No module named",
-    ),
+    "a library that is not there": (solvers, "\n\nimport nowhere_7\n", "ModuleNotFoundError in line 3, No module"),
     "one that ends the program": (solvers, "raise SystemExit(3)\n", "SystemExit in line 1, 3."),
     "nothing in it": (solvers, "", "it defines no Solver with a name_."),
     "no name": (solvers, SOLVER.replace('name_ = "idle"', ""), "it defines no Solver with a name_."),
@@ -151,11 +140,7 @@ BROKEN: dict[str, tuple[ModuleType, str, str]] = {
     "no scenario": (scenarios, "", "it defines no SCENARIO."),
     "something else of that name": (scenarios, "SCENARIO = 3\n", "its SCENARIO is 3, not a Scenario."),
     "no such data": (scenarios, SCENARIO.replace("sonar", "nowhere"), "there is no data set 'nowhere'."),
-    "a scenario's name": (
-        scenarios,
-        SCENARIO.replace('"zebra"', '"three-groups"'),
-        "the name 'three-groups' is already that",
-    ),
+    "a scenario's name": (scenarios, SCENARIO.replace("zebra", "three-groups"), "the name 'three-groups' is already"),
     "no tab": (tabs, "", "it defines no Tab."),
     "no title": (tabs, TAB.replace("title, order = ", "order, other = "), "Note does not define title."),
 }
@@ -213,8 +198,6 @@ def test_a_tab_that_breaks_down_says_so_in_its_place(save: Save, no_log: None, w
     shell.strip.active = 0
     assert list(shell.tabs) == [tabs.tab_classes()[0]]
 
-
-# packages
 
 NAMES = """
 [mklviz.solvers]
@@ -361,9 +344,11 @@ def test_a_regularizer_of_one_file_is_solved_like_its_twin(solver: str) -> None:
 
 
 @pytest.mark.usefixtures("own")
-def test_both_are_in_the_lists_the_help_and_the_words_of_a_recipe(
+def test_both_are_in_the_lists_the_help_the_words_of_a_recipe_and_the_sidebar(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from mklviz.views.sidebar.problem_panel import ProblemPanel
+
     monkeypatch.setenv("COLUMNS", "1000")
     with pytest.raises(SystemExit):
         main(["run", "--help"])
@@ -376,16 +361,10 @@ def test_both_are_in_the_lists_the_help_and_the_words_of_a_recipe(
     assert "stripe-penalty Weights that cost half their square, times toll. stripe-penalty:toll=1.0" in told
     recipe = mv.Recipe.from_words("data=two_moons; loss=zebra-loss; regularizer=stripe-penalty:toll=2; C=10")
     assert recipe.problem.loss == mv.Zebra(10.0)
-    assert mv.Recipe.from_words(recipe.to_words()) == recipe
-    assert mv.Recipe.from_json(recipe.to_json()) == recipe
+    assert mv.Recipe.from_words(recipe.to_words()) == recipe == mv.Recipe.from_json(recipe.to_json())
     words = ["run", "--data", "two_moons", "--kernels", "gauss:0.5,1@all", "--solvers", "spg", "--gap", "1e-2"]
     assert main([*words, "--loss", "zebra-loss", "--regularizer", "stripe-penalty:toll=2", "--C", "10"]) == 0
     assert "converged" in capsys.readouterr().out
-
-
-@pytest.mark.usefixtures("own")
-def test_both_can_be_chosen_in_the_sidebar() -> None:
-    from mklviz.views.sidebar.problem_panel import ProblemPanel
 
     panel = ProblemPanel()
     assert panel.loss.options["zebra"] == "zebra-loss"

@@ -1,7 +1,6 @@
 """Points drawn by hand: what is taken from the page, what becomes of it, and what is learned after each change."""
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from _shown import control, source_of
 from _ticks import following, shown
 from _waits import wait_for
 from bokeh.models import ColumnDataSource
+from test_model_tab import MOONS, prepared
 
 from mklviz.analysis.drawn_points import (
     COARSE,
@@ -34,13 +34,7 @@ from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.model import points_card
 from mklviz.views.model.points_card import PointsCard
 
-MOONS = "data=two_moons; kernels=gauss:1,2@all poly:1@each; C=10; solvers=level"
 CLASSES = ("upper", "lower")
-
-
-@cache
-def prepared(words: str = MOONS) -> Prepared:
-    return Recipe.from_words(words).prepare()
 
 
 def raced(posed: Prepared) -> Race:
@@ -77,9 +71,6 @@ def change(card: PointsCard, x: float, y: float, label: str) -> None:
 def columns(count: int = 6, **other: Any) -> dict[str, Any]:
     labels = [CLASSES[k % 2] for k in range(count)]
     return {"x": np.linspace(-1, 1, count).tolist(), "y": [0.0] * count, "label": labels, **other}
-
-
-# what is taken from the page
 
 
 @pytest.mark.parametrize(
@@ -189,9 +180,6 @@ def test_of_three_classes_the_field_says_which_is_chosen() -> None:
     assert field.boundary == field.margins == []
 
 
-# the card
-
-
 @pytest.mark.full
 def test_a_point_that_is_added_becomes_a_data_set_and_changes_what_is_learned() -> None:
     explorer, card = opened()
@@ -231,7 +219,6 @@ def test_the_decision_follows_a_point_that_is_dragged_coarsely_and_finely_where_
     explorer, card = opened()
     card.rest = 1e9
     figure, before = card.figure, card.points
-    assert before is not None
     assert shape(card) == (FINE.across, FINE.across)
     images = [field(card).data["image"][0]]
     for count, y in enumerate((-1.0, -2.0), start=1):

@@ -64,19 +64,16 @@ def test_a_restarted_server_has_them_for_their_owner_alone(store: Store) -> None
         assert PooledAnswers(store.of(A), "room").questions == {}
 
 
-def test_files_of_rooms_that_never_came_back_are_bounded(store: Store) -> None:
+def test_files_of_rooms_are_written_where_something_is_kept_and_those_left_behind_are_bounded(store: Store) -> None:
+    mine = store.of(A)
+    mine.enabled = False
+    PooledAnswers(mine, "room").give(LESSON, "one", FIRST)
+    assert not (store.folder / "answers").exists()
     for room in range(4):
         answers = PooledAnswers(store.of(A), f"room{room}")
         answers.most_rooms = 2
         answers.give(LESSON, "one", FIRST)
     assert len(list((store.folder / "answers").iterdir())) == 2
-
-
-def test_nothing_is_written_where_nothing_is_kept(store: Store) -> None:
-    mine = store.of(A)
-    mine.enabled = False
-    PooledAnswers(mine, "room").give(LESSON, "one", FIRST)
-    assert not (store.folder / "answers").exists()
 
 
 def test_a_table_has_a_row_for_each_choice_and_no_formula(answers: PooledAnswers) -> None:
@@ -165,7 +162,6 @@ def test_who_has_seen_the_race_begin_is_not_counted_and_no_recording_tells_a_cla
     room = SharedRace(session, lambda: True)
     SHARED_RACES.open(room)
     early, late = Follower(room.name), Follower(room.name)
-    assert late.lesson is not None
     early.lesson.guess.answer({"value": FIRST})
     asyncio.run(early.tick())
     assert early.stage.picture.cover.object == f'<p class="guess">{GUESS_FOLLOWING}</p>'
@@ -224,7 +220,6 @@ def test_a_class_behind_a_code_is_counted_to_the_last_and_its_answers_outlive_th
 
     before_a_server(lead, code=CODE, own=True)
     room = SHARED_RACES.find(told[1][6:22])
-    assert room is not None
     SHARED_RACES.close(room)  # as the end of its process does
     before_a_server(come_back, code=CODE, own=True)
     assert told[2] == "8"

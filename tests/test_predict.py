@@ -1,7 +1,5 @@
 """Predictions from support vectors and kernels with weight alone, calibrated probabilities, and those of tables."""
 
-from __future__ import annotations
-
 import io
 import pickle
 import subprocess
@@ -61,9 +59,6 @@ def sparse_point(problem: mv.Problem) -> tuple[np.ndarray, np.ndarray]:
     return weights, problem.loss.dual_from_signed(signed, problem.y)
 
 
-# values
-
-
 @pytest.mark.parametrize("normalize", ["trace", "diagonal", "none"])
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 def test_decision_values_are_the_full_kernel_sum(loss: Loss, normalize: str) -> None:
@@ -89,13 +84,16 @@ def test_blocks_of_any_length_give_the_same_values(rows: int) -> None:
     np.testing.assert_allclose(cross.apply(weights, signed), expected, rtol=1e-13)
 
 
-def test_no_new_points_no_weights_and_no_support_vectors_are_fine() -> None:
+def test_no_new_points_no_weights_and_no_support_vectors_are_fine_and_what_does_not_fit_is_refused() -> None:
     problem = posed(mv.Hinge(5.0))
     weights, dual = sparse_point(problem)
     assert problem.predictor(weights, dual).decision_values(np.empty((0, 3))).shape == (0,)
     for d, a in ((0.0 * weights, dual), (weights, 0.0 * dual)):
         predictor = problem.predictor(d, a)
         np.testing.assert_array_equal(predictor.decision_values(NEW), np.full(23, predictor.bias))
+    for d, a in ((weights[1:], dual), (weights, dual[1:]), (weights * np.nan, dual), (weights, dual + np.inf)):
+        with pytest.raises(ProblemError, match=rf"need {problem.m} kernel weights and dual variables of shape \(40,\)"):
+            mv.Predictor(problem.bank, problem.loss, problem.y, d, a)
 
 
 @pytest.mark.parametrize("loss", [mv.MulticlassHinge(200.0), mv.OneAgainstAllHinge(200.0)], ids=repr)
@@ -112,9 +110,6 @@ def test_with_several_classes_the_largest_decision_names_the_class(loss: Loss) -
     np.testing.assert_allclose(values, full, rtol=0, atol=1e-12 * np.abs(full).max())
     np.testing.assert_array_equal(predictor.predict(NEW), full.argmax(1))
     assert (predictor.classes(problem.bank.points) == y).mean() > 0.9
-
-
-# what is computed
 
 
 class Counting(Gaussian):
@@ -158,9 +153,6 @@ def test_what_is_kept_and_pickled_does_not_hold_the_bank() -> None:
     assert repr(predictor) == f"Predictor(1 of {problem.m} kernels, 4 of 300 samples)"
 
 
-# Gram matrices
-
-
 @pytest.mark.parametrize("normalize", ["trace", "none"])
 def test_gram_banks_take_all_kernel_values_or_only_those_needed(normalize: str) -> None:
     grams, values = random_grams(3, 12, seed=1), RNG.normal(size=(3, 5, 12))
@@ -179,17 +171,13 @@ def test_gram_banks_take_all_kernel_values_or_only_those_needed(normalize: str) 
         predictor.decision_values(values[:2])
 
 
-# classes, values, probabilities
-
-
 def test_classes_are_signs_regression_predicts_values_and_only_the_logistic_loss_gives_probabilities() -> None:
     for loss in LOSSES:
         problem = posed(loss)
         predictor = problem.predictor(*sparse_point(problem))
         values = predictor.decision_values(NEW)
-        np.testing.assert_array_equal(
-            predictor.predict(NEW), values if loss.regression else np.where(values >= 0, 1.0, -1.0)
-        )
+        expected = values if loss.regression else np.where(values >= 0, 1.0, -1.0)
+        np.testing.assert_array_equal(predictor.predict(NEW), expected)
         if loss.regression:
             with pytest.raises(ProblemError, match="targets are numbers"):
                 predictor.classes(NEW)
@@ -217,17 +205,6 @@ def test_one_linear_kernel_is_logistic_regression(C: float, regularizer: Any) ->
     np.testing.assert_allclose(predictor.decision_values(NEW), peer.decision_function(NEW), atol=1e-4)
     np.testing.assert_allclose(predictor.probabilities(NEW), peer.predict_proba(NEW)[:, 1], atol=1e-5)
     np.testing.assert_array_equal(predictor.classes(NEW), peer.predict(NEW))
-
-
-# what does not fit
-
-
-def test_weights_and_dual_variables_that_do_not_fit_are_refused() -> None:
-    problem = posed(mv.Hinge(5.0))
-    weights, dual = sparse_point(problem)
-    for d, a in ((weights[1:], dual), (weights, dual[1:]), (weights * np.nan, dual), (weights, dual + np.inf)):
-        with pytest.raises(ProblemError, match=rf"need {problem.m} kernel weights and dual variables of shape \(40,\)"):
-            mv.Predictor(problem.bank, problem.loss, problem.y, d, a)
 
 
 # Calibrated probabilities, against scikit-learn's sigmoids and LIBSVM's coupling
@@ -465,13 +442,7 @@ def test_the_solution_of_a_race_predicts_its_held_out_samples_from_a_table_as_it
         assert float(said.split()[1]) == pytest.approx(prepared.score(best), abs=1e-4)
 
 
-def test_kernels_without_features_are_refused() -> None:
-    data = read_dataset(saved(grams=np.stack([np.eye(6)] * 2), y=np.array([-1.0, 1.0] * 3)))
-    with pytest.raises(DataError, match="kernels without features"):
-        Columns.of(data)
-
-
-def test_new_tables_are_read_as_it_was_said_of_the_first(tmp_path: Path) -> None:
+def test_new_tables_are_read_as_was_said_of_the_first_and_kernels_without_features_refused(tmp_path: Path) -> None:
     lines = "".join(f"{1 + i % 9}.{100 + i};{i % 2}\n" for i in range(40))
     (tmp_path / "t.csv").write_text(f"size;kind\n{lines}")
     data = read_dataset(tmp_path / "t.csv", target="kind", decimal=",", na="?9")
@@ -479,6 +450,8 @@ def test_new_tables_are_read_as_it_was_said_of_the_first(tmp_path: Path) -> None
     for columns in (Columns.of(data), columns_of(model)):
         X, _ = columns.read(columns.table(b"size;more\n1.234;a\n2.345;b\n?9;c\n", "new.csv"))
         assert X[:2, 0].tolist() == [1234.0, 2345.0]
+    with pytest.raises(DataError, match="kernels without features"):
+        Columns.of(read_dataset(saved(grams=np.stack([np.eye(6)] * 2), y=np.array([-1.0, 1.0] * 3))))
 
 
 def test_rows_without_a_number_are_no_part_of_what_is_said_of_predictions() -> None:

@@ -127,16 +127,14 @@ def test_every_lesson_has_a_small_picture(name: str, theme: Theme) -> None:
 
 
 @pytest.mark.parametrize("name", LESSONS)
-def test_a_card_shows_what_is_asked_and_no_number_of_the_answer(name: str) -> None:
+def test_a_card_shows_what_is_asked_and_no_number_of_the_answer_and_a_recording_holds_all_that_is_drawn(
+    name: str,
+) -> None:
     words = [text.text or "" for text in ElementTree.fromstring(thumbnail(name)).iter(f"{SVG}text")]
     assert words[-1] == "?"
     assert not [word for word in words if re.search(r"\d\d|%|best", word)]
     answer = LESSONS[name].in_short + LESSONS[name].title
     assert not re.search(r"oscillat|just as good|several|expensive|wins|need one|Few kernels|stalls", answer)
-
-
-@pytest.mark.parametrize("name", LESSONS)
-def test_a_recording_holds_all_that_the_picture_of_its_lesson_draws(name: str) -> None:
     picture = recorded_picture(name, LIGHT)
     for chart in picture.charts:
         drawn = draw_none(chart, picture.tables)  # no table and no column is missing

@@ -70,9 +70,6 @@ def test_infeasible_dual_points_get_no_bound(spoil: object, C: float) -> None:
         posed.lower_bound(spoil(a, C))  # type: ignore[operator]
 
 
-# posing it
-
-
 def bank(n: int = 4) -> KernelBank:
     return KernelBank.from_grams([np.eye(n)])
 
@@ -93,7 +90,7 @@ def test_labels_that_do_not_fit_are_refused(y: list[object], says: str) -> None:
     assert str(caught.value).endswith(".")
 
 
-def test_labels_are_copied_flattened_and_cannot_be_written() -> None:
+def test_defaults_are_the_hinge_loss_on_the_simplex_and_labels_are_copied_flattened_and_cannot_be_written() -> None:
     y = np.array([[1], [-1], [1], [-1]])
     posed = Problem(bank(), y)  # type: ignore[arg-type]
     y[:] = 1
@@ -101,8 +98,4 @@ def test_labels_are_copied_flattened_and_cannot_be_written() -> None:
     assert posed.y.dtype == np.float64
     with pytest.raises(ValueError, match="read-only"):
         posed.y[0] = -1.0
-
-
-def test_defaults_are_the_hinge_loss_on_the_simplex() -> None:
-    posed = Problem(bank(), np.array([1.0, -1.0, 1.0, -1.0]))
     assert (posed.loss, posed.regularizer, posed.m, posed.n) == (Hinge(1.0), Simplex(), 1, 4)

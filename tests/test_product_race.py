@@ -203,17 +203,11 @@ def test_an_objective_that_may_be_negative_is_drawn_on_a_linear_axis():
     assert isinstance(view.charts.gap.y_scale, LogScale)
 
 
-# -- products on screen
-
-
 SMALL = replace(PRODUCT, solvers=SQUARE.solvers)
 
 
 def ended(*solvers: str, problem: Problem | None = None, **options: Any) -> Race:
     return ran(Race(problem or SMALL.prepare().problem, solvers, **options))
-
-
-# -- the controls
 
 
 @pytest.mark.parametrize(
@@ -266,9 +260,6 @@ def test_a_price_on_norms_of_functions_blocks_the_race_in_a_sentence():
     assert all("only one function" in chip.description for chip in sidebar.solvers.chips.values())
     with pytest.raises(ProblemError, match="only one function"):
         example(Hinge(), GroupSquaredPlusL1(), combination="product")
-
-
-# -- the race
 
 
 @pytest.mark.full
@@ -349,9 +340,6 @@ def test_ends_are_grouped_by_weights_and_ordered_by_objective():
 
     groups = ends_apart([end([1.0, 0.0], 3.0), end([0.0, 1.0], 2.0), end([0.99, 0.0], 2.9), end([0.0, 0.0], 5.0)])
     assert [[iterate.objective for _, iterate in group] for group in groups] == [[2.0], [2.9, 3.0], [5.0]]
-
-
-# -- the profile
 
 
 def test_a_profile_is_the_value_at_each_point_of_the_segment():

@@ -91,7 +91,7 @@ def test_twenty_cuts_in_a_row_lose_nothing_and_repeat_nothing(monkeypatch: pytes
     assert changes == [f"change-{count + 1}" for count in range(CUTS * CHANGES)]
 
 
-def test_a_class_behind_one_address_comes_back_at_once_before_its_old_sockets_are_closed(
+def test_a_class_behind_one_address_comes_back_before_its_old_sockets_are_closed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     address = "192.0.2.7"

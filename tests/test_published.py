@@ -133,7 +133,6 @@ def test_the_container_serves_by_a_user_who_is_not_root() -> None:
     from mklviz.cli.commands import main
 
     words = re.search(r'^ENTRYPOINT \[".*/mklviz", "serve", (.*)\]$', CONTAINER, re.MULTILINE)
-    assert words is not None
     with pytest.raises(SystemExit) as ended:
         main(["serve", *words[1].replace('"', "").split(", "), "--help"])
     assert ended.value.code == 0

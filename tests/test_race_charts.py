@@ -23,13 +23,7 @@ from mklviz.views.chart.axes import FAR, NUMBERS, axis_end, tick_text
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.columns import WEIGHT_COLUMNS
 from mklviz.views.chart.description import Axis, Chart, Column, LineMark, PointMark, RuleMark
-from mklviz.views.chart.race_charts import (
-    ChartOptions,
-    enlargements,
-    race_charts,
-    weights_chart,
-    weights_title,
-)
+from mklviz.views.chart.race_charts import ChartOptions, enlargements, race_charts, weights_chart, weights_title
 from mklviz.views.chart.svg_pictures import race_still
 from mklviz.views.look.palette import DARK, LIGHT, RunStyle
 from mklviz.views.race.race_text import WORDS_EVERY
@@ -64,9 +58,7 @@ def test_of_two_lines_that_coincide_both_are_seen() -> None:
     assert {line.width for line in lines if line.label in "024"} == {2.0}
 
 
-def test_objectives_are_shares_above_the_best_bound_and_numbers_otherwise_and_without_one_no_chart_speaks_of_it() -> (
-    None
-):
+def test_objectives_are_shares_above_the_best_bound_or_numbers_and_without_one_no_chart_speaks_of_it() -> None:
     plain, above = (race_charts(STYLES, ChartOptions(LIGHT, above=above))["objective"] for above in (False, True))
     assert {mark.columns["y"] for mark in plain.marks} == {"objective"}
     assert {mark.columns["y"] for mark in above.marks} == {"above"}
@@ -101,7 +93,6 @@ def test_weights_have_the_colours_of_their_kernels_below_the_largest_there_ever_
 def test_the_dashboard_draws_what_is_described(change: dict[str, Any]) -> None:
     view = RaceView()
     view.show(Race(problem("blobs, C = 1"), ["silp", "level"]))
-    assert view.charts is not None
     view.param.update(**change)
     for above in (False, True):
         view.charts.set_above(above)
@@ -115,13 +106,10 @@ def test_the_dashboard_draws_what_is_described(change: dict[str, Any]) -> None:
             assert plot.yaxis.formatter.code == NUMBERS[chart.y.numbers]
 
 
-def test_a_scale_of_its_own_is_said_where_it_makes_a_difference() -> None:
+def test_a_scale_of_its_own_is_said_where_it_makes_a_difference_and_numbers_are_written_as_people_write_them() -> None:
     said = enlargements({"silp": 1.0, "pgd": 0.8, "level": 0.111, "idle": 0.0})
     assert said == {"silp": "", "pgd": "", "level": "zoom 9×", "idle": ""}
     assert enlargements({}) == {}
-
-
-def test_numbers_are_written_as_people_write_them() -> None:
     shares = {0.5: "50 %", 1e-6: "0.0001 %", 2.5e-8: "0.0000025 %", 1e-9: "10⁻⁷ %", 2.5e-10: "2.5×10⁻⁸ %", 0.0: "0 %"}
     assert {value: tick_text(value, "percent") for value in shares} == shares
     assert [tick_text(value, "short") for value in (1e-7, -2e-5, 0.001, 3e6)] == ["10⁻⁷", "−2×10⁻⁵", "0.001", "3×10⁶"]
@@ -158,10 +146,10 @@ class Steady(Falling):
         return 100.0 * 0.8**t, 0.001
 
 
-def shown(*solvers: Solver, view: RaceView | None = None, posed: Problem | None = None) -> RaceView:
+def shown(*solvers: Solver, view: RaceView | None = None, posed: Problem | None = None, steps: int = 30) -> RaceView:
     """Show a race of the solvers, to its end and some looks beyond it."""
     view = view or RaceView()
-    view.show(Race(posed or problem("blobs, C = 1"), solvers, rules=(MaxIter(30),)))
+    view.show(Race(posed or problem("blobs, C = 1"), solvers, rules=(MaxIter(steps),)))
     ran(view.race)
     look_at(view)
     return view
@@ -198,7 +186,6 @@ def test_while_somebody_has_zoomed_nothing_else_is_drawn_by_itself() -> None:
     view = RaceView()
     race = Race(problem("blobs, C = 1"), (Falling(), Falling()), rules=(MaxIter(30),))
     view.show(race)
-    assert view.charts is not None
     places, told = (view.charts.objective.select_one({"name": name}) for name in ("zooms", "zoomed"))
     assert not places.syncable  # the browser alone knows where; it tells that there is a zoom
     told.tags = ["zoomed"]
@@ -249,12 +236,8 @@ class Runner(Walker):
 
 
 def ended(view: RaceView, *solvers: Solver) -> RaceView:
-    """Show a race of the solvers, to its end."""
-    race = Race(problem("blobs, C = 1"), solvers, rules=(MaxIter(1000),))
-    view.show(race)
-    ran(race)
-    tick(view)
-    return view
+    """Show a long race of the solvers, to its end."""
+    return shown(*solvers, view=view, steps=1000)
 
 
 def axis(view: RaceView) -> list[float]:
@@ -278,9 +261,7 @@ def axis(view: RaceView) -> list[float]:
         ({}, "", math.inf),
     ],
 )
-def test_the_axis_ends_where_the_shorter_half_still_has_an_eighth(
-    reached: dict[str, float], going: str, end: float
-) -> None:
+def test_the_axis_ends_where_the_shorter_half_has_an_eighth(reached: dict[str, float], going: str, end: float) -> None:
     assert axis_end(reached, {key: key not in going for key in reached}) == end
 
 
@@ -295,7 +276,7 @@ def test_every_linear_axis_ends_before_a_far_longer_run_and_says_so(x: str, per_
     assert view.long_runs.note.visible
 
 
-def test_all_is_shown_at_the_press_of_a_button_and_the_beginning_at_the_next() -> None:
+def test_all_is_shown_at_the_press_of_a_button_and_hidden_and_failed_runs_and_races_before_do_not_count() -> None:
     view = ended(RaceView(), Walker(5), Runner(900))
     assert view.charts.marks.renderers[0] in view.charts.objective.x_range.renderers  # the cursor is never beyond it
     assert view.long_runs.button.label == "Show all"
@@ -304,10 +285,6 @@ def test_all_is_shown_at_the_press_of_a_button_and_the_beginning_at_the_next() -
     assert not view.long_runs.note.visible
     view.long_runs.button.clicks += 1
     assert axis(view) == [0.0, 40.0]
-
-
-def test_hidden_and_failed_runs_do_not_count_and_a_new_race_has_its_own_axis() -> None:
-    view = ended(RaceView(), Walker(5), Runner(900))
     view.hidden = frozenset({"walker"})
     tick(view)
     assert axis(view) == []

@@ -100,7 +100,7 @@ def test_a_failing_solver_says_why_and_the_others_go_on() -> None:
     assert len(source(view, list(race.runs)[1])["iteration"]) == 13
 
 
-def test_where_no_run_has_a_step_words_stand_instead_of_axes_and_a_run_without_one_has_no_chart() -> None:
+def test_words_stand_instead_of_axes_where_no_run_has_a_step_and_say_what_takes_long() -> None:
     view = RaceView()
     run_to_the_end(view, race_of(Walker(breaks=0), Walker(breaks=0)))
     view.page.show_race("")  # as when the page learns that its controls are those of the race
@@ -115,9 +115,6 @@ def test_where_no_run_has_a_step_words_stand_instead_of_axes_and_a_run_without_o
         run_to_the_end(view, race_of(*solvers))
         assert {cover.object for cover in view.page.covers} == {""}
         assert [plot.visible for plot in view.charts.weights.values()] == [each.breaks < 0 for each in solvers]
-
-
-def test_a_run_that_takes_long_for_its_first_step_says_so_where_its_curve_will_be() -> None:
     view, race = RaceView(), race_of()
     for run in race.runs.values():
         run.hold(lambda: "computing the slopes of 442 kernels, 40 %, about 9 s left")

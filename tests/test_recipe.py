@@ -95,19 +95,21 @@ def test_random_recipes_are_read_back_from_their_words_and_their_json(block: int
         is_read_back(recipe(seed))
 
 
-def test_what_a_product_has_no_use_for_makes_no_other_recipe() -> None:
+def test_what_a_product_has_no_use_for_makes_no_other_recipe_and_it_begins_with_what_suits_it() -> None:
     product = KernelChoice("product")
     assert KernelChoice("product", [Linear()], "none", (1, 2)) == product
     assert KernelChoice("sum", degrees=(3,)) == KernelChoice()
+    found = Recipe.from_words("solvers=pgd; combination=product")
+    assert found.problem.regularizer == mv.L1Penalty()
+    assert found.solvers == (SolverChoice("pgd"),)
+    assert Recipe.from_words("gap=1 %; train=70%").stop.gap == 0.01
 
 
-# -- words
-
-
-def test_words_say_only_what_differs() -> None:
+def test_words_say_only_what_differs_and_a_part_left_out_of_the_json_has_its_default() -> None:
     assert Recipe().to_words() == "data=ionosphere"
     found = Recipe().changed(source="sonar", loss=mv.EpsilonInsensitive(10.0, epsilon=0.5), regularizer=mv.LpBall(3.0))
     assert found.to_words() == "data=sonar; loss=epsilon-insensitive:C=10,epsilon=0.5; regularizer=lp-ball:p=3"
+    assert Recipe.from_json('{"version": 1, "data": {"source": "sonar"}}') == Recipe(DataChoice("sonar"))
 
 
 @pytest.mark.parametrize(
@@ -119,22 +121,11 @@ def test_ranges_of_widths_double_wherever_they_are_written(text: str) -> None:
 
 
 def test_lists_of_numbers_and_options_are_read_with_and_without_blanks() -> None:
-    assert read_kernels("poly:2, 3, offset=0.5@0,x2 linear") == (
-        Polynomial(degrees=(2, 3), offset=0.5, on=(0, "x2")),
-        Linear(),
-    )
-    assert read_solvers("silp, pgd:spectral=true, nonmonotone=yes,spg") == (
-        SolverChoice("silp"),
-        SolverChoice("pgd", {"spectral": True, "nonmonotone": True}),
-        SolverChoice("spg"),
-    )
-
-
-def test_a_product_begins_with_solvers_and_a_regularizer_that_suit_it() -> None:
-    found = Recipe.from_words("solvers=pgd; combination=product")
-    assert found.problem.regularizer == mv.L1Penalty()
-    assert found.solvers == (SolverChoice("pgd"),)
-    assert Recipe.from_words("gap=1 %; train=70%").stop.gap == 0.01
+    polynomial = Polynomial(degrees=(2, 3), offset=0.5, on=(0, "x2"))
+    assert read_kernels("poly:2, 3, offset=0.5@0,x2 linear") == (polynomial, Linear())
+    both = SolverChoice("pgd", {"spectral": True, "nonmonotone": True})
+    found = read_solvers("silp, pgd:spectral=true, nonmonotone=yes,spg")
+    assert found == (SolverChoice("silp"), both, SolverChoice("spg"))
 
 
 WRONG = {
@@ -189,9 +180,6 @@ def test_a_bad_part_gives_a_sentence_and_the_rest_is_used(part: str) -> None:
         Recipe.from_words(part)
 
 
-# -- JSON
-
-
 def altered(*path: str | int, value: Any) -> str:
     whole = found = json.loads(Recipe().to_json())
     for key in path[:-1]:
@@ -232,10 +220,6 @@ def test_json_of_another_version_or_with_a_bad_part_is_refused_in_a_sentence(tex
     with pytest.raises(MklvizError) as refused:
         Recipe.from_json(text)
     assert said in str(refused.value)
-
-
-def test_a_part_left_out_of_the_json_has_its_default() -> None:
-    assert Recipe.from_json('{"version": 1, "data": {"source": "sonar"}}') == Recipe(DataChoice("sonar"))
 
 
 def test_what_has_no_name_cannot_be_written_and_says_so() -> None:
@@ -304,9 +288,6 @@ def test_words_of_recipes_are_taken_wherever_their_things_are() -> None:
         mv.make_solver("level:lam=0.5,spg")
     with pytest.raises(ValueError, match="Matrices are data"):
         mv.KernelBank.build(X, np.eye(3))
-
-
-# -- names that were perhaps meant
 
 
 KINDS = {

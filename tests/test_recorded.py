@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -35,13 +34,6 @@ RECIPE = Recipe().changed(
     source="two_moons", solvers=[SolverChoice("silp"), SolverChoice("level")], gap=1e-12, max_iter=12
 )
 WAIT = 120.0
-
-
-@pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    monkeypatch.setenv("MKLVIZ_STORE", str(tmp_path / "runs"))
-    yield open_store()
-    reset()
 
 
 def begun(recipe: Recipe) -> tuple[Race, RecordedRace]:
@@ -125,7 +117,7 @@ def cut_off(store: Store, solver: str = "silp", steps: int = 6, **options: float
     return recorded.ids[solver], trace
 
 
-def test_a_run_that_was_cut_off_goes_on_as_a_branch_of_its_race(store: Store) -> None:
+def test_a_run_that_was_cut_off_goes_on_as_a_branch_of_its_race_by_its_solver_or_another_that_can(store: Store) -> None:
     run_id, before = cut_off(store)
     (run,) = mv.runs(f"run:{run_id}")
     assert run.status == "cut off"
@@ -143,6 +135,10 @@ def test_a_run_that_was_cut_off_goes_on_as_a_branch_of_its_race(store: Store) ->
     assert {other.key for other in again} == {"silp", key}
     twice = mv.resume(run)
     assert list(twice.traces) == [f"{key}, 2"]
+    trace = next(iter(mv.resume(run_id, "spg").traces.values()))
+    assert (trace.solver, trace.first_step) == ("spg", before.best_index)
+    with pytest.raises(UnsupportedProblem, match="always begins at the zero function"):
+        mv.resume(run_id, "ufo")
 
 
 def test_the_run_of_a_recipe_that_was_left_is_found_whatever_its_stop_rules(store: Store) -> None:
@@ -179,14 +175,6 @@ def test_the_command_line_goes_on_with_the_same_options_and_the_threads_that_are
     assert again.label == f"Level from step {before.best_index} of Level"
     assert Recipe.from_json(again.recipe).solvers == (SolverChoice("level", {"lam": 0.5}),)
     assert [call.args[0] for call in helpers.call_args_list] == [2]
-
-
-def test_another_solver_may_go_on_and_one_that_cannot_says_why(store: Store) -> None:
-    run_id, before = cut_off(store)
-    trace = next(iter(mv.resume(run_id, "spg").traces.values()))
-    assert (trace.solver, trace.first_step) == ("spg", before.best_index)
-    with pytest.raises(UnsupportedProblem, match="always begins at the zero function"):
-        mv.resume(run_id, "ufo")
 
 
 def test_a_race_without_a_recipe_is_gone_on_from_by_its_problem(store: Store) -> None:
@@ -229,15 +217,11 @@ def test_a_race_whose_page_is_closed_says_so_and_stays(store: Store) -> None:
     assert {(run.status, run.reason) for run in store.runs()} == {("stopped", PAGE_CLOSED)}
 
 
-# -- a race of the past on the dashboard
-
-
 SHORT = RECIPE.changed(gap=Recipe().stop.gap, max_iter=4)
 
 
 @pytest.fixture
-def explorer(store: Store, monkeypatch: pytest.MonkeyPatch) -> Explorer:
-    monkeypatch.setenv("MKLVIZ_STORE", str(store.folder))
+def explorer(store: Store) -> Explorer:
     found = Explorer()
     found.run_panel.pace.value = 0.0
     return found

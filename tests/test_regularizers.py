@@ -26,9 +26,8 @@ REGULARIZERS: list[Regularizer] = [
 ]
 WEIGHTED = [regularizer for regularizer in REGULARIZERS if regularizer.weighted]
 DIFFERENTIABLE = [r for r in WEIGHTED if not isinstance(r, (mv.Simplex, mv.LpBall))]
-PENALTIES = [
-    r for r in DIFFERENTIABLE if not isinstance(r, mv.SimplexRidge)
-]  # finite, or infinitely steep, beyond zero
+# finite, or infinitely steep, beyond zero
+PENALTIES = [r for r in DIFFERENTIABLE if not isinstance(r, mv.SimplexRidge)]
 DETERMINED = [r for r in WEIGHTED if r.determined]
 M = 5
 
@@ -213,22 +212,16 @@ def test_the_elastic_net_keeps_away_from_the_end_of_its_box() -> None:
     assert net.weights_from(np.array([1e300]))[0] < 0.5
 
 
-def test_the_default_group_norm_follows_the_number_of_kernels() -> None:
+def test_the_default_group_norm_follows_the_number_of_kernels_and_nobody_pretends_to_know_weights() -> None:
     regularizer = mv.GroupSquaredPlusL1(1.0, 0.1)
     assert regularizer.dual_power(1) == regularizer.dual_power(2) == 2.0
     assert regularizer.dual_power(100) == pytest.approx(2.0 * np.log(100))
     assert mv.GroupSquaredPlusL1(1.0, 0.1, 1.5).dual_power(100) == pytest.approx(3.0)
     with pytest.raises(UnsupportedProblem, match="prices the norms"):
         regularizer.value(np.ones(2))
-
-
-@pytest.mark.parametrize("regularizer", [mv.L1Penalty(), mv.BlockL1()], ids=repr)
-def test_linear_penalties_do_not_pretend_to_know_the_weights(regularizer: Regularizer) -> None:
-    with pytest.raises(ProblemError, match="do not determine"):
-        regularizer.weights_from(np.ones(2))
-
-
-# the simplex and the linear penalty
+    for linear in (mv.L1Penalty(), mv.BlockL1()):
+        with pytest.raises(ProblemError, match="do not determine"):
+            linear.weights_from(np.ones(2))
 
 
 RNG = np.random.default_rng(1)
@@ -334,11 +327,7 @@ WRONG: list[tuple[str, Callable[..., object], str]] = [  # a method of the half 
     ("gradient", lambda made, d: 2.0 * d, r"differences give the slope .*, the gradient "),
     ("conjugate", lambda made, u: 1.01 * HalfSquares.conjugate(made, u), r"should be d'u = .*, but it is "),
     ("project", lambda made, d: mv.Simplex().project(d), "too large for its domain"),
-    (
-        "project",
-        lambda made, d: np.maximum(d, 0.0) / max(np.maximum(d, 0.0).sum(), 1e-9),
-        "not return the nearest point",
-    ),
+    ("project", lambda made, d: d.clip(0.0) / max(d.clip(0.0).sum(), 1e-9), "not return the nearest point"),
     ("value", lambda made, d: 0.5 * float(d @ d) if d.max() < 1.0 else np.inf, "at which the value is finite"),
     ("gradient", lambda made, d: d[:-1], "The gradient of the half squares at"),
 ]
@@ -351,9 +340,7 @@ WRONG: list[tuple[str, Callable[..., object], str]] = [  # a method of the half 
         (Concave, "is too small, or it is not convex"),
     ],
 )
-def test_a_regularizer_that_does_not_fit_is_refused_with_the_numbers(
-    kind: type[mv.CustomRegularizer], says: str
-) -> None:
+def test_a_regularizer_that_does_not_fit_is_refused_with_numbers(kind: type[mv.CustomRegularizer], says: str) -> None:
     with pytest.raises(ProblemError, match=says) as caught:
         kind().check(3)
     assert any(digit in str(caught.value) for digit in "0123456789")

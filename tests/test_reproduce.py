@@ -2,10 +2,9 @@
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,7 +16,7 @@ from _undrawn import draw_none
 
 from mklviz.cli import main
 from mklviz.errors import ProblemError
-from mklviz.record.store import open_store, reset
+from mklviz.record.store import Store
 from mklviz.reproduce import (
     Alike,
     AtLeast,
@@ -69,12 +68,6 @@ TINY = PaperClaim(
     decided_by=MoreThan(0.01),
     published={"heart": 2.0},
 )
-
-
-@pytest.fixture(autouse=True)
-def _left() -> Iterator[None]:
-    yield
-    reset()
 
 
 @pytest.mark.parametrize(
@@ -173,12 +166,14 @@ def test_a_ratio_is_paired_by_splits_for_each_data_set_and_for_all_and_a_bound_w
         assert (ratio.estimates(missed)["heart"].bound, ratio.estimates(missed)["heart"].cases) == (bound, 6)
 
 
-def test_differences_and_means_have_intervals_and_a_solver_without_runs_has_no_estimate() -> None:
+def test_differences_means_and_quotients_have_estimates_and_a_solver_without_runs_has_none() -> None:
     frame = _frame()
     apart = MeanDifference("kernels", "silp", "level").estimates(frame)["heart"]
     assert (apart.value, apart.low, apart.high) == (0.0, 0.0, 0.0)
     assert Mean("svm_solves", "silp").estimates(frame)["heart"].value == pytest.approx(32.5)
     assert math.isnan(Ratio("time", "silp", "newton").estimates(frame)["heart"].value)
+    frame = pd.DataFrame([row(split=split, svm_solves=3 * (split + 2), steps=split + 2) for split in range(5)])
+    assert Quotient("svm_solves", "steps", "spg").estimates(frame)["sonar"].value == pytest.approx(3.0)
 
 
 def test_a_solver_is_compared_with_itself_at_another_setting() -> None:
@@ -197,7 +192,7 @@ def _path(cost: Callable[[str, float], float], **others: object) -> pd.DataFrame
     return frame.assign(svm_solves=solves, seconds=solves)
 
 
-def test_the_runs_of_a_path_count_together() -> None:
+def test_the_runs_of_a_path_count_together_and_the_first_is_compared_with_the_mean_of_the_others() -> None:
     frame = _path(lambda solver, C: {"silp": C, "level": 2.0, "spg": 1.0}[solver])
     whole = WholePath(Ratio("svm_solves", "silp", "level"))
     assert [*whole.estimates(frame)] == ["sonar", "heart", ALL_DATA]
@@ -212,9 +207,6 @@ def test_the_runs_of_a_path_count_together() -> None:
     unknown = (frame["split"] == 0) & (frame["solver"] == "silp") & (frame["C"] == 1.0)
     fits = frame.assign(fits=frame["svm_solves"].where(~unknown))  # not known of a run, and so not of its path
     assert WholePath(Ratio("fits", "silp", "level")).estimates(fits)["heart"].cases == 5
-
-
-def test_the_first_run_of_a_path_is_compared_with_the_mean_of_the_others() -> None:
     frame = _path(lambda solver, C: C + 1.0)
     found = FirstOverRest("time", "silp").estimates(frame)
     assert found["sonar"].value == pytest.approx(101.0 / 6.5)
@@ -240,16 +232,14 @@ def test_the_exponent_along_a_path_tells_powers_of_C_apart_and_leaves_out_the_fi
     assert [*found] == ["sonar", "heart"]
     assert found["heart"].value == pytest.approx(power)
     claim = load_claim("simplemkl-figure-3-silp")
-    assert claim.decided_by is not None
     assert claim.decided_by.verdict(found["heart"], math.nan) == verdict
     assert PathExponent("time", "newton").estimates(frame) == {}
 
 
 @pytest.mark.full
-def test_a_claim_is_solved_once_answered_by_both_rules_and_kept(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_claim_is_solved_once_answered_by_either_rule_and_kept(
+    store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    store = open_store(tmp_path / "store")
     assert answer_stored(TINY, store, quick=True).verdict == UNKNOWN
     (answer,) = reproduce([TINY], store, quick=True, workers=1)
     (row,) = answer.rows
@@ -270,7 +260,7 @@ def test_a_claim_is_solved_once_answered_by_both_rules_and_kept(
     assert {run.sweep for run in store.runs("made:sweep")} == sweeps
 
 
-def test_ctrl_c_while_variations_are_solved_loses_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_while_variations_are_solved_loses_no_answer(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[SweepRun] = []
 
     def followed(run: SweepRun, _: object) -> None:
@@ -281,7 +271,7 @@ def test_ctrl_c_while_variations_are_solved_loses_no_answer(tmp_path: Path, monk
 
     monkeypatch.setattr(answering, "follow", followed)
     doubted = replace(TINY, name="doubted", decided_by=MoreThan(2.0), variations={"another C": "C=7"})
-    answers = reproduce([TINY, doubted, TINY], open_store(tmp_path / "store"), workers=1)
+    answers = reproduce([TINY, doubted, TINY], store, workers=1)
     assert [next(answers).claim.name for _ in range(3)] == ["tiny", "doubted", "tiny"]
     with pytest.raises(KeyboardInterrupt):
         next(answers)
@@ -337,10 +327,10 @@ def test_all_data_are_held_to_the_mean_of_the_papers_values_where_most_sets_have
     assert (answer.splits, answer.verdict) == (5, PARTLY)
 
 
-def test_the_command_line_answers_from_stored_runs_and_names_what_there_is(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_the_command_line_answers_from_stored_runs_and_names_others(
+    store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["reproduce", "level-table-2-silp", "--stored", "--store", str(tmp_path / "store")]
+    words = ["reproduce", "level-table-2-silp", "--stored", "--store", str(store.folder)]
     assert main(words) == 0
     printed = capsys.readouterr().out
     assert UNKNOWN in printed
@@ -361,7 +351,7 @@ def test_the_command_line_answers_from_stored_runs_and_names_what_there_is(
     assert "Level saves 91.9 %" in capsys.readouterr().out
 
 
-def test_a_claim_in_the_address_sets_the_controls_to_its_race_and_says_what_came_of_it(
+def test_a_claim_in_the_address_sets_the_controls_to_its_race_and_says_what_came(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     visit(monkeypatch, claim="level-table-2-silp")
@@ -407,9 +397,8 @@ def test_the_picture_of_a_claim_has_the_papers_values_and_ours_with_their_interv
     chart, tables = claim_chart(answer, LIGHT), claim_tables(answer)
     drawn = draw_none(chart, tables)
     rows = {row.title: row for row in answer.rows}
-    assert dict(zip(tables["paper"]["title"], tables["paper"]["x"], strict=True)) == {
-        title: row.published for title, row in rows.items()
-    }
+    published = {title: row.published for title, row in rows.items()}
+    assert dict(zip(tables["paper"]["title"], tables["paper"]["x"], strict=True)) == published
     assert tables["ours"]["x"] == [rows[title].by_paper_rule.value for title in tables["ours"]["title"]]
     assert tables["certified-spans"]["x"][0] == [answer.rows[-2].certified.low, answer.rows[-2].certified.high]
     assert chart.x.log
@@ -423,10 +412,8 @@ def test_the_legend_of_a_claim_names_the_signs_that_are_drawn_and_no_others() ->
     names = {"○": "paper", "●": "ours", "◇": "certified"}
     answers = [answer for answer in recorded_answers().answers.values() if answer.rows]
     for answer in answers:
-        tables = claim_tables(answer)
-        assert {names[sign] for sign, _ in claim_signs(answer)} == {
-            name for name in names.values() if tables[name]["x"]
-        }
+        drawn = {name for name in names.values() if claim_tables(answer)[name]["x"]}
+        assert {names[sign] for sign, _ in claim_signs(answer)} == drawn
     assert min(len(claim_signs(answer)) for answer in answers) < 2  # of some, the paper has no value
 
 
@@ -480,16 +467,9 @@ def test_a_ratio_across_problems_pairs_the_splits_that_both_have() -> None:
         (DigitsPerStep, {1e-1: 4, 1e-3: 5, 1e-5: 9}, 0.25),
     ],
 )
-def test_steps_to_several_gaps_tell_how_fast_a_solver_converges(
-    quantity, steps: dict[float, int], value: float
-) -> None:
+def test_steps_to_several_gaps_tell_how_fast_solvers_converge(quantity, steps: dict[float, int], value: float) -> None:
     sets = [{"gap": gap, "gap (set)": gap, "steps": n, "moved": 1.0} for gap, n in steps.items()]
     frame = pd.DataFrame([row(split=split, **each) for split in range(5) for each in sets])
     found = quantity("steps", "spg").estimates(frame)["sonar"]
     cases = 15 if quantity is PrecisionExponent else 5  # all its runs, or the splits
     assert (found.value, found.cases) == (pytest.approx(value), cases)
-
-
-def test_a_quotient_divides_two_numbers_of_the_same_run() -> None:
-    frame = pd.DataFrame([row(split=split, svm_solves=3 * (split + 2), steps=split + 2) for split in range(5)])
-    assert Quotient("svm_solves", "steps", "spg").estimates(frame)["sonar"].value == pytest.approx(3.0)

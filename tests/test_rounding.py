@@ -13,6 +13,7 @@ from mklviz.problem import EpsilonInsensitive, Hinge, L1Penalty, Problem, Regula
 from mklviz.typing import Array
 
 POINTS = 520
+FAMILIES = [Gaussian(on="all+each"), Polynomial(on="all+each")]
 
 
 @cache
@@ -25,7 +26,7 @@ def points() -> tuple[Array, Array]:
 
 @cache
 def bank() -> KernelBank:
-    built = KernelBank.build(points()[0], [Gaussian(on="all+each"), Polynomial(on="all+each")])
+    built = KernelBank.build(points()[0], FAMILIES)
     assert built.rounding_pays
     return built
 
@@ -50,9 +51,7 @@ class CountingBank(KernelBank):
 
 
 def counting(samples: int = POINTS) -> CountingBank:
-    built = CountingBank.build(points()[0][:samples], [Gaussian(on="all+each"), Polynomial(on="all+each")])
-    assert isinstance(built, CountingBank)
-    return built
+    return CountingBank.build(points()[0][:samples], FAMILIES)
 
 
 def posed(C: float = 10.0, regularizer: Regularizer | None = None, counted: KernelBank | None = None) -> Problem:
@@ -81,9 +80,8 @@ def test_small_banks_and_those_without_large_factors_are_not_rounded() -> None:
 def test_kernels_computed_on_the_fly_are_not_applied_twice() -> None:
     """To multiply their sum with a vector is to form it."""
     wide = np.random.default_rng(3).normal(size=(POINTS, 60))
-    families = [Gaussian(on="all+each"), Polynomial(on="all+each")]
     for most, pays in ((2**25, False), (2**31, True)):
-        built = KernelBank.build(wide, families, max_bytes=most)
+        built = KernelBank.build(wide, FAMILIES, max_bytes=most)
         assert ("on the fly" in built.backend, built.rounding_pays) == (not pays, pays)
 
 

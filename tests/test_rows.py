@@ -229,23 +229,16 @@ def test_methods_that_need_the_matrix_say_so_and_so_do_losses():
 
 
 @pytest.mark.usefixtures("no_matrix")
-def test_a_warm_start_begins_at_the_better_of_its_dual_variables():
+def test_a_solve_by_rows_can_be_left_and_a_warm_start_begins_at_the_better_of_its_dual_variables():
     problem = Problem(build("sum"), targets(Hinge(5.0)), Hinge(5.0), Simplex())
     oracle = SvmOracle(problem, 1e-6)
     cold = oracle.begin(None)
     known = Iterate(cold.weights, cold.dual, cold.primal, cold.lower_bound, 0.0, 1)
     again = SvmOracle(problem, 1e-2).begin(known)
     assert again.value == pytest.approx(cold.value, rel=1e-6)  # a rough solve leaves a good start alone
-
-
-@pytest.mark.usefixtures("no_matrix")
-def test_a_solve_by_rows_can_be_left():
     inner = inner_solver(Hinge(1.0), targets(Hinge(1.0)), "rows")
     with left_at(1):
         inner.solve(build("product").kernel(np.ones(3)), 1e-6, False)
-
-
-# -- kernels that are computed when needed
 
 
 RNG = np.random.default_rng(3)

@@ -10,7 +10,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 from _problems import PlainSolver, problem, ran
-from _waits import Clock, wait_for
+from _waits import PATIENCE, Clock, wait_for
 from threadpoolctl import threadpool_info
 
 from mklviz.context import checkpoint, interruptible
@@ -19,11 +19,10 @@ from mklviz.contract import End, Iterate, Solver
 from mklviz.engine import Gap, MaxIter, Race, Run, make_solver, solve
 from mklviz.engine.scheduler import THREAD_PREFIX, Scheduler, TimeShare
 from mklviz.engine.stop import Verdict
-from mklviz.errors import Interrupted, SolverError, UnsupportedProblem
+from mklviz.errors import Interrupted, UnsupportedProblem
 from mklviz.problem import L1Penalty, Problem
 from mklviz.record import FINAL, Trace
 
-PATIENCE = 60.0  # seconds after which a test gives up; nothing is expected to take that long
 POSED = problem("blobs, C = 1")
 
 
@@ -75,9 +74,6 @@ class Gate:
             checkpoint()
             if time.monotonic() > deadline:
                 raise TimeoutError
-
-
-# one run
 
 
 def test_a_run_in_a_thread_gives_the_trace_of_a_solve() -> None:
@@ -173,20 +169,6 @@ def test_a_solver_at_its_end_says_why_and_one_that_yields_nothing_ends() -> None
     assert (silent.status, silent.reason) == ("limit", "Fake can make no further progress.")
 
 
-@pytest.mark.usefixtures("no_log")
-@pytest.mark.parametrize(
-    ("error", "sentence"),
-    [
-        (ValueError("bad luck"), "Fake broke down: ValueError: bad luck"),
-        (SolverError("The model is empty."), "The model is empty."),
-    ],
-)
-def test_a_run_that_breaks_keeps_what_it_had_and_says_what_broke(error: Exception, sentence: str) -> None:
-    run = ran(Run(POSED, Fake(work=break_at(3, error)), rules=[]))
-    assert (run.status, run.reason, len(run.trace)) == ("failed", sentence, 3)
-    assert run.error is error
-
-
 def test_a_rule_of_ones_own_that_says_when_time_is_up_ends_a_step_in_its_middle() -> None:
     def reached(seconds: float) -> Verdict | None:
         return Verdict("limit", "That will do.") if gate.reached.is_set() else None
@@ -265,9 +247,6 @@ def test_a_final_status_means_a_final_trace() -> None:
     assert all(length == len(trace) for length, trace in seen)
 
 
-# races
-
-
 def test_a_race_takes_its_runs_in_turn() -> None:
     order: list[str] = []
     racers = [Fake(work=lambda _, solver: order.append(solver.name), name=name) for name in "abc"]
@@ -304,9 +283,6 @@ def test_a_solver_that_enters_twice_has_two_keys() -> None:
     assert next(iter(race.runs)) == "pgd"
     assert {"PGD, precise", "spg"} <= set(race.runs)
     assert race.runs["pgd"].solver is plain
-
-
-# threads
 
 
 @pytest.fixture

@@ -2,11 +2,12 @@
 
 import asyncio
 import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from time import monotonic
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from _problems import ran
@@ -19,19 +20,13 @@ from mklviz.engine.race import ReopenedRace
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.record import Trace
 from mklviz.record.bundle import write_bundle
-from mklviz.record.store import EVERYBODY, RunHead, StoredRun, open_store, reset
+from mklviz.record.store import EVERYBODY, RunHead, StoredRun, open_store
 from mklviz.views.history.past_race import PastRace, races_of
 from mklviz.views.session.session import RaceHistory, Session, shared_recipe
 from mklviz.views.tabs.runs import Runs
 
+pytestmark = pytest.mark.usefixtures("store")
 RECIPE = Recipe(DataChoice("liver"), solvers=[SolverChoice("spg"), SolverChoice("level")], stop=StopChoice(1e-3))
-
-
-@pytest.fixture(autouse=True)
-def store_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("MKLVIZ_STORE", str(tmp_path / "store"))
-    yield
-    reset()
 
 
 @cache
@@ -53,29 +48,18 @@ def until(tab: Runs, seen: Callable[[], object]) -> None:
     wait_for(seen, "what the tab was to show", lambda: tab.tick(monotonic()))
 
 
-class Opened:
-    """Stands in for the dashboard: keeps what it is asked to open and to repeat."""
-
-    def __init__(self) -> None:
-        self.opened: list[tuple[Recipe | None, Mapping[str, Trace], str]] = []
-        self.taken = ""  # why nothing can be opened
-        self.repeated: list[Recipe] = []
-
-    def open(self, traces: Mapping[str, Trace], stored: str) -> str:
-        self.opened.append((shared_recipe(traces.values()), traces, stored))
-        return self.taken
-
-    def repeat(self, recipe: Recipe) -> str:
-        self.repeated.append(recipe)
-        return ""
-
-
-def at_the_tab(races: int) -> tuple[Opened, Runs]:
-    session, tab, dashboard = Session(owner=EVERYBODY), Runs(), Opened()
-    session.on_open, session.on_repeat = dashboard.open, dashboard.repeat
+def at_the_tab(races: int) -> tuple[Session, Runs]:
+    session, tab = Session(owner=EVERYBODY), Runs()
+    session.on_open, session.on_repeat = Mock(return_value=""), Mock(return_value="")
     tab.follow(session)
     until(tab, lambda: tab.list.total == races)
-    return dashboard, tab
+    return session, tab
+
+
+def opened(session: Session) -> list[tuple[Recipe | None, Mapping[str, Trace], str]]:
+    """Return the recipes, traces and keys of races that the dashboard was asked to open."""
+    asked = [call.args for call in session.on_open.call_args_list]
+    return [(shared_recipe(traces.values()), traces, stored) for traces, stored in asked]
 
 
 def names(tab: Runs) -> list[str]:
@@ -86,12 +70,10 @@ def names(tab: Runs) -> list[str]:
 def test_races_of_a_session_are_kept_once_and_the_oldest_give_way() -> None:
     kept = RaceHistory()
     first = kept.add("Liver", raced().traces)
-    assert first is not None
     assert first.summary.startswith("SPG, Level · ")
     assert kept.add("Liver", raced().traces) is None
     assert kept.add("Liver", {}) is None
     second = RaceHistory().add("Liver", raced(seed=1).traces)
-    assert second is not None
     kept.most_bytes = first.size + second.size - 1
     assert kept.add("Liver", raced(seed=1).traces) is not None
     assert [race.name for race in kept.races] == ["2. Liver"]
@@ -133,10 +115,10 @@ def test_a_search_filters_and_a_wrong_condition_is_told_beside_the_field() -> No
 
 def test_a_stored_race_opens_as_if_it_had_just_ended() -> None:
     key = recorded(raced())
-    dashboard, tab = at_the_tab(1)
+    session, tab = at_the_tab(1)
     tab.list.chosen = [key]
     asyncio.run(tab.show())
-    ((recipe, traces, stored),) = dashboard.opened
+    ((recipe, traces, stored),) = opened(session)
     assert (recipe, stored) == (RECIPE, key)
     race = ReopenedRace(RECIPE.prepare().problem, traces, stored=stored)
     assert race.status == "finished"
@@ -150,36 +132,36 @@ def test_a_stored_race_opens_as_if_it_had_just_ended() -> None:
 def test_two_races_on_one_problem_open_over_each_other_and_on_two_problems_are_refused() -> None:
     keys = [recorded(raced()), recorded(raced())]
     other = recorded(raced(C=1.0))
-    dashboard, tab = at_the_tab(3)
+    session, tab = at_the_tab(3)
     tab.list.chosen = keys
     asyncio.run(tab.show())
-    ((_, traces, _),) = dashboard.opened
+    ((_, traces, _),) = opened(session)
     assert list(traces) == ["SPG (Liver 1)", "Level (Liver 1)", "SPG (Liver 2)", "Level (Liver 2)"]
     tab.list.chosen = [keys[0], other]
     asyncio.run(tab.show())
     assert "different problems" in tab.trouble.object
-    assert len(dashboard.opened) == 1
+    assert len(opened(session)) == 1
 
 
 def test_a_race_without_a_recipe_opens_in_the_tabs_and_where_they_are_taken_a_sentence_says_so() -> None:
     race = ran(Race(RECIPE.prepare().problem, ["level"]))
     key = recorded(race)
-    dashboard, tab = at_the_tab(1)
+    session, tab = at_the_tab(1)
     tab.list.chosen = [key]
     asyncio.run(tab.show())
-    ((recipe, traces, stored),) = dashboard.opened
+    ((recipe, traces, stored),) = opened(session)
     assert (recipe, list(traces), stored) == (None, ["level"], key)
-    dashboard.taken = "A race is going on."
+    session.on_open.return_value = "A race is going on."
     asyncio.run(tab.show())
     assert tab.trouble.object == "A race is going on."
 
 
 def test_name_tags_and_note_are_kept_in_the_store_and_a_race_is_repeated_by_its_recipe() -> None:
     key = recorded(raced(seed=1))
-    dashboard, tab = at_the_tab(1)
+    session, tab = at_the_tab(1)
     tab.list.chosen = [key]
     tab.repeat.answer({"click": True})
-    assert dashboard.repeated == [RECIPE.changed(seed=1)]
+    session.on_repeat.assert_called_once_with(RECIPE.changed(seed=1))
     for field, text in (("name", "  by night "), ("tags", "thesis, chapter 3,,"), ("note", "as in the paper")):
         getattr(tab.words, field).answer({"value": text})
     tab.list.receive({"act": "pin", "id": key})
@@ -202,12 +184,12 @@ def test_a_deleted_race_comes_back_by_undo() -> None:
 
 
 def test_a_file_of_runs_is_kept_and_opens_and_another_is_refused() -> None:
-    dashboard, tab = at_the_tab(0)
+    session, tab = at_the_tab(0)
     file = io.BytesIO()
     write_bundle(raced().traces, file)
     asyncio.run(tab.receive(file.getvalue(), "runs.zip", len(file.getvalue())))
     assert sorted(run.solver for run in open_store().runs()) == ["level", "spg"]
-    assert [sorted(traces) for _, traces, _ in dashboard.opened] == [["level", "spg"]]
+    assert [sorted(traces) for _, traces, _ in opened(session)] == [["level", "spg"]]
     for content, why in ((b"nothing", "is not a file of runs"), (b"", "are read")):
         asyncio.run(tab.receive(content, "other.zip", len(content)))
         assert why in tab.trouble.object
@@ -221,7 +203,7 @@ class Served(Document):
 
 
 def test_a_file_saved_in_python_changes_the_page_only_with_the_lock_of_its_document(tmp_path: Path) -> None:
-    dashboard, tab = at_the_tab(0)
+    session, tab = at_the_tab(0)
     trace = raced().traces["spg"].snapshot()
     trace.recipe = ""  # as of a problem that was made in Python
     trace.save(tmp_path / "solve.mklrun.npz")
@@ -230,11 +212,11 @@ def test_a_file_saved_in_python_changes_the_page_only_with_the_lock_of_its_docum
         document = Served()
         with set_curdoc(document):
             asyncio.run(tab.receive(file, "solve.mklrun.npz", len(file)))
-        assert dashboard.opened == []
+        assert opened(session) == []
         for callback in document.session_callbacks:
             callback.callback()
         assert seen in tab.trouble.object
-    assert [(recipe, [*traces]) for recipe, traces, _ in dashboard.opened] == [(None, ["spg"])]
+    assert [(recipe, [*traces]) for recipe, traces, _ in opened(session)] == [(None, ["spg"])]
 
 
 def test_without_a_store_the_races_of_the_session_are_listed() -> None:

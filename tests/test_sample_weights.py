@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from _formulations import LOSSES, MULTICLASS, REGULARIZERS, N, conic_value, targets_of, tiny_bank
-from _plugins import LOSS, Save, save
+from _plugins import LOSS, Save
 from _problems import blobs
 from _shown import html_of
 from sklearn.svm import SVC
@@ -22,8 +22,6 @@ from mklviz.problem import Loss, Regularizer, losses
 from mklviz.problem.losses import loss_families
 from mklviz.solvers.level import coarse_solution, some_samples
 from mklviz.typing import Array
-
-__all__ = ["save"]
 
 EVERY_LOSS = [*LOSSES, *MULTICLASS]
 RNG = np.random.default_rng(21)
@@ -119,17 +117,15 @@ def test_twice_the_weights_are_twice_the_c_step_by_step(name: str) -> None:
 def test_equal_weights_are_another_c_and_weights_of_one_are_none() -> None:
     loss = mv.Hinge(2.0)
     tripled = solve(weighted(loss, np.full(N, 3.0)), "level", gap=1e-8)
-    assert tripled.objective.min() == pytest.approx(
-        solve(weighted(mv.Hinge(6.0), np.ones(N)), "level", gap=1e-8).objective.min(), rel=1e-8
-    )
+    larger = solve(weighted(mv.Hinge(6.0), np.ones(N)), "level", gap=1e-8)
+    assert tripled.objective.min() == pytest.approx(larger.objective.min(), rel=1e-8)
     for ones in (np.ones(N), 1):
         plain = weighted(loss, ones)
         assert plain.sample_weight is None
         assert plain.loss.sample_weight is None
     same = mv.MKLClassifier("gauss:1").fit(np.eye(4), [0, 1, 0, 1], sample_weight=3.0)
-    np.testing.assert_array_equal(
-        same.dual_coef_, mv.MKLClassifier("gauss:1", C=3.0).fit(np.eye(4), [0, 1, 0, 1]).dual_coef_
-    )
+    other = mv.MKLClassifier("gauss:1", C=3.0).fit(np.eye(4), [0, 1, 0, 1])
+    np.testing.assert_array_equal(same.dual_coef_, other.dual_coef_)
 
 
 @pytest.mark.parametrize("bias", [0.0, 2.0])
@@ -238,9 +234,8 @@ def test_classes_need_a_sample_with_weight() -> None:
 
 
 def test_what_does_not_follow_says_so(save: Save) -> None:
-    assert "no weights of them" in make_solver("obscure").refusal(
-        weighted(mv.Hinge(2.0, bias=False), UNEVEN, mv.GroupSquaredPlusL1(0.3, 0.0, 1.5))
-    )
+    grouped = weighted(mv.Hinge(2.0, bias=False), UNEVEN, mv.GroupSquaredPlusL1(0.3, 0.0, 1.5))
+    assert "no weights of them" in make_solver("obscure").refusal(grouped)
     assert "leave out those of weight zero" in make_solver("spicymkl").refusal(weighted(mv.Hinge(2.0), COUNTS))
     save(losses, "zebra", LOSS)
     with pytest.raises(UnsupportedProblem, match="zebra loss knows no weights of samples"):
@@ -259,14 +254,11 @@ def test_dual_variables_beyond_a_sample_s_own_bound_are_refused(loss: Loss, says
         problem.lower_bound(dual)
 
 
-def test_a_problem_says_that_it_has_weights() -> None:
+def test_a_loss_forgets_the_weights_of_other_samples_and_a_problem_says_that_it_has_some() -> None:
     problem = weighted(mv.Hinge(2.0), COUNTS)
     assert "C = 2 times the weight of each sample, 0 to 4" in describe(problem)
     assert "times the weight of each sample" in html_of(problem)
     assert "weight" not in describe(weighted(mv.Hinge(2.0), np.ones(N)))
-
-
-def test_a_loss_forgets_the_weights_of_other_samples() -> None:
     bound = weighted(mv.Hinge(2.0), UNEVEN).loss
     assert mv.Problem(given(TINY_GRAMS), targets_of(bound), bound).loss.sample_weight is None
     assert replace(bound, C=3.0).sample_weight is None

@@ -83,7 +83,7 @@ def test_a_full_disk_leaves_what_the_command_line_wrote_before(option: str, tmp_
     assert kept.read_bytes() == OLD
 
 
-def test_a_file_keeps_its_permissions_and_a_link_stays_a_link(tmp_path: Path) -> None:
+def test_a_file_keeps_its_permissions_a_link_stays_one_and_a_name_may_be_as_long_as_disks_allow(tmp_path: Path) -> None:
     target, link = tmp_path / "run", tmp_path / "latest"
     target.write_bytes(OLD)
     target.chmod(0o640)
@@ -92,9 +92,6 @@ def test_a_file_keeps_its_permissions_and_a_link_stays_a_link(tmp_path: Path) ->
     assert link.is_symlink()
     assert target.stat().st_mode & 0o777 == 0o640
     assert len(Trace.load(target)) == 3
-
-
-def test_a_name_may_be_as_long_as_the_disk_allows(tmp_path: Path) -> None:
     small_trace().save(tmp_path / ("r" * 255))
     assert len(Trace.load(tmp_path / ("r" * 255))) == 3
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from _problems import PlainSolver
-from _waits import wait_for
+from _waits import PATIENCE, wait_for
 from numba.core.compiler_lock import global_compiler_lock
 
 import mklviz as mv
@@ -25,7 +25,6 @@ from mklviz.lazy import cached_property
 from mklviz.problem import Problem
 from mklviz.quoting import MOST_SAID
 
-PATIENCE = 60.0
 TRAIN, _ = mv.load_dataset("sonar").split(train=0.2, seed=0)
 POSED = mv.Problem(mv.KernelBank.build(TRAIN.X, [mv.Gaussian(widths=[1.0, 2.0])]), TRAIN.y, mv.Hinge(1.0))
 
@@ -286,6 +285,7 @@ def test_whatever_a_solver_raises_it_fails_alone_and_hangs_nothing(error: BaseEx
     fine.start()
     assert run.wait(PATIENCE)
     assert (run.status, len(run.trace), run.reason) == ("failed", 1, sentence)
+    assert run.error is error or not isinstance(error, (SolverError, ValueError))
     assert fine.wait(PATIENCE)
     assert fine.status == "converged"
 

@@ -4,6 +4,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 from _visits import Served, Visit, is_forgotten
@@ -42,9 +43,8 @@ def others(one_worker: Scheduler) -> set[threading.Thread]:
 
 @pytest.fixture
 def served() -> Iterator[Served]:
-    server = Served(build)
-    yield server
-    server.close()
+    with closing(Served(build)) as server:
+        yield server
 
 
 def workers() -> set[threading.Thread]:
@@ -102,8 +102,7 @@ def fetched(server: Served) -> None:
 
 
 def test_a_page_is_kept_for_a_browser_that_stands_in_a_queue_and_as_long_as_one_looks_at_it() -> None:
-    server = Served(build, lifetime=200, check=50)
-    try:
+    with closing(Served(build, lifetime=200, check=50)) as server:
         looks = Visit(server)
         fetched(server)
         time.sleep(2.0)  # ten times what a session without a connection has otherwise
@@ -115,24 +114,18 @@ def test_a_page_is_kept_for_a_browser_that_stands_in_a_queue_and_as_long_as_one_
         wait_for(lambda: server.sessions == 1)
         looks.close()
         wait_for(lambda: server.sessions == 0)
-    finally:
-        server.close()
 
 
 def test_a_page_is_not_kept_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_session, "PATIENCE", 0.5)
-    server = Served(build, lifetime=200, check=50)
-    try:
+    with closing(Served(build, lifetime=200, check=50)) as server:
         fetched(server)
         wait_for(lambda: server.sessions == 0)
         assert len(server.explorers) <= 1
-    finally:
-        server.close()
 
 
 def test_sessions_leave_nothing_behind(others: set[threading.Thread]) -> None:
-    server = Served(build, lifetime=3000, check=500)  # longer than it takes to build a page
-    try:
+    with closing(Served(build, lifetime=3000, check=500)) as server:  # longer than it takes to build a page
         server.settle()
         for count in range(VISITS):
             visit = Visit(server)
@@ -142,5 +135,3 @@ def test_sessions_leave_nothing_behind(others: set[threading.Thread]) -> None:
         del visit
         wait_for(lambda: is_forgotten(server))
         wait_for(lambda: not workers() - others)
-    finally:
-        server.close()

@@ -1,7 +1,5 @@
 """Several files as one data set: X and y apart, views of the same samples, rows to test."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 from dataclasses import replace
@@ -139,19 +137,15 @@ def test_samples_are_matched_however_they_are_written(name: str, written_as: str
     assert np.allclose(data.X[:, :3], X)
 
 
-def test_a_sample_that_stands_twice_in_a_view_is_named(tmp_path: Path) -> None:
-    sound, picture = views()
-    picture.iloc[3, 0] = picture.iloc[5, 0]
-    paths = written(tmp_path, sound_csv=sound, picture_csv=picture)
-    with pytest.raises(DataError, match=f'picture has "{picture.iloc[5, 0]}" there more than once'):
-        read_dataset(paths)
-
-
-def test_a_view_of_one_column_is_no_target_beside_one_called_so(tmp_path: Path) -> None:
+def test_a_view_of_one_column_is_no_target_beside_one_called_so_and_a_repeated_sample_is_named(tmp_path: Path) -> None:
     sound, picture = views()
     data = read_dataset(written(tmp_path, sound_csv=sound, picture_csv=picture[["id", "red"]]))
     assert data.classes == ("no", "yes")
     assert data.feature_names[2] == "red"
+    picture.iloc[3, 0] = picture.iloc[5, 0]
+    paths = written(tmp_path, sound_csv=sound, picture_csv=picture)
+    with pytest.raises(DataError, match=f'picture has "{picture.iloc[5, 0]}" there more than once'):
+        read_dataset(paths)
 
 
 def test_a_kernel_whose_samples_are_called_takes_a_table_in_its_order(tmp_path: Path) -> None:
@@ -262,9 +256,7 @@ def test_a_target_is_heeded_where_objects_of_json_may_be_rows_or_columns(tmp_pat
 
 
 @pytest.mark.parametrize("turned", ["a", "b"])
-def test_objects_of_json_that_hold_more_columns_than_samples_are_turned_and_matched(
-    turned: str, tmp_path: Path
-) -> None:
+def test_objects_of_json_with_more_columns_than_samples_are_turned_and_matched(turned: str, tmp_path: Path) -> None:
     names = [f"s{i}" for i in range(N)]
     few = pd.DataFrame(X, index=names, columns=[*"uvw"]).assign(**{"class": WORDS})
     wide = pd.DataFrame(np.random.default_rng(0).normal(size=(N, 2 * N)).round(4), index=names).add_prefix("g")[::-1]
@@ -284,9 +276,7 @@ CITIES = pd.Series(np.array(["Bern", "Rome", "Wien"])[np.arange(N) % 3])
 
 @pytest.mark.parametrize("numbered", [True, False])
 @pytest.mark.parametrize("kind", [int, float, bool])
-def test_a_column_for_each_class_in_a_file_of_its_own_holds_the_labels(
-    kind: type, numbered: bool, tmp_path: Path
-) -> None:
+def test_a_column_for_each_class_in_its_own_file_holds_the_labels(kind: type, numbered: bool, tmp_path: Path) -> None:
     columns = pd.get_dummies(CITIES).astype(kind)
     samples = pd.DataFrame(X, columns=[*"abc"])
     paths = written(tmp_path, x_csv=samples.to_csv(index=numbered), labels_train_csv=columns.to_csv(index=numbered))
@@ -397,9 +387,7 @@ def test_arrays_and_matrices_of_numbers_are_paired_as_tables_are(tmp_path: Path)
     parts = {"X_train": X[:TRAINED], "X_test": X[TRAINED:], "y_train": Y[:TRAINED], "y_test": Y[TRAINED:]}
     halves(read(saved(**parts), "t.npz"))
     file = io.BytesIO()
-    savemat(
-        file, {"Xtrain": X[:TRAINED], "Xtest": X[TRAINED:], "ytrain": Y[:TRAINED, None], "ytest": Y[TRAINED:, None]}
-    )
+    savemat(file, {name.replace("_", ""): part.reshape(len(part), -1) for name, part in parts.items()})
     halves(read(file.getvalue(), "t.mat"))
     for name, part in parts.items():
         np.savetxt(tmp_path / f"{name}.csv", part, delimiter=",", fmt="%.3f" if "X" in name else "%d")
@@ -436,11 +424,9 @@ def test_numbers_of_rows_say_which_are_tested_where_they_are_all_there(name: str
 
 
 def test_rows_to_test_leave_every_class_to_train_on() -> None:
-    text = "a,b,class,set\n" + "".join(
-        f"{i},{i % 5},{'xyz'[i % 3]},{'test' if i % 3 == 2 else 'train'}\n" for i in range(30)
-    )
+    lines = (f"{i},{i % 5},{'xyz'[i % 3]},{'test' if i % 3 == 2 else 'train'}\n" for i in range(30))
     with pytest.raises(DataError, match="keeps for the test leave none to train on of class 'z'"):
-        read(text, "t.csv").split()
+        read("a,b,class,set\n" + "".join(lines), "t.csv").split()
 
 
 def test_files_of_one_name_in_several_folders_are_both_read(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """The choices of how a table of one's own is read: shown, changed, proposed, and stopped while it is being read."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 
@@ -168,7 +166,7 @@ def test_the_loss_that_fits_is_one_click_away(sidebar: Sidebar) -> None:
     assert sidebar.recipe.problem.loss.multiclass
 
 
-def test_a_file_that_is_being_read_shows_how_far_it_is_and_can_be_stopped(
+def test_a_file_being_read_shows_how_far_it_is_and_can_be_stopped(
     sidebar: Sidebar, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reading, shown = sidebar.data.reading, []

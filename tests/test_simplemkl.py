@@ -12,7 +12,6 @@ from mklviz.contract import Iterate
 from mklviz.engine import solve
 from mklviz.solvers.simplemkl import SimpleMkl, _ReducedDescent, golden_section
 
-NAMES = ["blobs, C = 100", "random Gram matrices", "pima"]
 # so that the objective shown is J itself but for rounding
 EXACT = {"svm_tolerance": 1e-10}
 
@@ -22,7 +21,7 @@ def run(name: str, count: int, **options: Any) -> list[Iterate]:
 
 
 @pytest.mark.each_value
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ["blobs, C = 100", "random Gram matrices", "pima"])
 @pytest.mark.parametrize("variant", ["toolbox", "armijo"])
 def test_the_objective_never_rises(name: str, variant: str) -> None:
     values = [iterate.objective for iterate in run(name, 25, variant=variant)]

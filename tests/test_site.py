@@ -56,9 +56,6 @@ def run_python(*words: str | Path, cwd: Path = ROOT) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-# -- what is described
-
-
 def test_every_solver_has_a_page_and_every_page_a_solver() -> None:
     written = {page[len("solvers/") : -len(".md")] for page in TEXTS if page.startswith("solvers/")} - {"index"}
     assert written == set(solver_classes()), "Please write apps/docs/solvers/NAME.md for each, as for the others."
@@ -101,7 +98,7 @@ DEVELOPING = [
 
 
 @pytest.mark.parametrize(("page", "name", "arguments"), DEVELOPING)
-def test_what_a_page_for_developers_names_exists_and_takes_the_arguments_it_says(
+def test_what_pages_for_developers_name_exists_and_takes_the_arguments_said(
     page: str, name: str, arguments: str
 ) -> None:
     thing = pydoc.locate(name)
@@ -138,18 +135,15 @@ def test_files_that_pages_for_developers_name_exist() -> None:
     assert missing == []
 
 
-def test_every_kernel_family_is_described() -> None:
-    described = set(re.findall(r"\{#([\w-]+)\}", TEXTS["kernels.md"]))
-    families = {made.__name__.lower() for made in kernel_families().values() if made.__module__.startswith("mklviz.")}
-    assert described == families
-
-
-def test_every_public_name_and_every_command_is_in_the_reference(maker: Maker) -> None:
+def test_every_public_name_and_command_is_in_the_reference_and_every_kernel_family_described(maker: Maker) -> None:
     pages = maker("sources").reference_pages()
     shown = re.findall(r"^\.\. auto(?:class|function):: mklviz\.([\w.]+)$", "\n".join(pages.values()), re.MULTILINE)
     assert len(set(shown)) == len(shown)
     assert {name.split(".")[0] for name in shown} == set(mv.__all__)
     assert set(COMMANDS) <= set(re.findall(r"^## mklviz (.+)$", pages["command-line"], re.MULTILINE))
+    described = set(re.findall(r"\{#([\w-]+)\}", TEXTS["kernels.md"]))
+    families = {made.__name__.lower() for made in kernel_families().values() if made.__module__.startswith("mklviz.")}
+    assert described == families
 
 
 def test_every_notebook_is_listed_and_is_a_page_with_its_words_its_python_and_places_for_outputs(maker: Maker) -> None:
@@ -160,18 +154,17 @@ def test_every_notebook_is_listed_and_is_a_page_with_its_words_its_python_and_pl
     assert "race.wait()\nrace\n```\n<!-- output -->\n" in pages["notebooks/quickstart"]
 
 
-def test_what_pages_ask_for_is_made(maker: Maker) -> None:
+def test_what_pages_ask_for_is_made_below_python_where_it_is_an_output(maker: Maker) -> None:
     asked = {name for text in TEXTS.values() for name in re.findall(r"<!-- made: ([\w-]+)", text)}
     assert asked == set(maker("facts").MADE)
+    for page, text in TEXTS.items():
+        assert text.count("<!-- output -->") == len(re.findall(r"^```\n<!-- output -->$", text, re.MULTILINE)), page
 
 
 def test_a_term_of_the_library_s_own_glossary_is_not_explained_twice(maker: Maker) -> None:
     terms = maker("facts").terms()
     assert len({term.casefold() for term in terms}) == len(terms)
     assert {"duality gap", "kernel weight"} <= set(terms)
-
-
-# -- formulas
 
 
 def test_formulas_become_mathml_and_one_that_cannot_be_written_is_refused(maker: Maker) -> None:
@@ -183,9 +176,6 @@ def test_formulas_become_mathml_and_one_that_cannot_be_written_is_refused(maker:
     for wrong in (r"\nosuch{a}", r"a_b_c"):
         with pytest.raises(ValueError, match=r"The formula .* (cannot be read|has a command that is not known)"):
             maker("conf").as_mathml(wrong)
-
-
-# -- pictures
 
 
 def test_two_runs_side_by_side_move_at_one_pace(maker: Maker) -> None:
@@ -222,9 +212,6 @@ def test_the_pictures_are_taken_anew(tmp_path: Path) -> None:
     assert (tmp_path / "silp-level.svg").stat().st_size < 1_000_000
 
 
-# -- examples and site
-
-
 SOLVED = "import mklviz as mv\nfrom _problems import problem\ntrace = mv.solve(problem('noisy blobs, C = 10'))\n"
 
 
@@ -244,13 +231,12 @@ def test_what_python_prints_stands_under_it_with_its_last_value_and_a_picture(ma
     assert light != dark
 
 
-def test_a_picture_of_the_library_is_drawn_for_light_pages_and_for_dark_ones(maker: Maker, tmp_path: Path) -> None:
+def test_pictures_of_the_library_are_drawn_for_light_pages_and_dark_ones_as_are_others(
+    maker: Maker, tmp_path: Path
+) -> None:
     page = f"```python\n{SOLVED}mv.plot.gap(trace)\n```\n<!-- output -->\n"
     made = maker("outputs").with_outputs(page, tmp_path / "page.md")
     assert all(f'<div class="only-{name}"><div id=' in made for name in ("light", "dark"))
-
-
-def test_a_page_with_a_dark_picture_beside_shows_both(maker: Maker, tmp_path: Path) -> None:
     (tmp_path / "gap-dark.png").touch()
     shown = maker("pictures").for_both_themes("![gap](gap.png) ![other](other.png)", tmp_path / "page.md")
     assert shown == "![gap](gap.png){.only-light}![gap](gap-dark.png){.only-dark} ![other](other.png)"
@@ -285,11 +271,6 @@ def test_versions_of_the_site_know_one_another_and_the_newest_release_comes_firs
     assert 'versions = ["0.11.0rc1", "0.10.0", "0.9.0", "main"];' in missing
 
 
-def test_every_mark_of_an_output_follows_a_block_of_python() -> None:
-    for page, text in TEXTS.items():
-        assert text.count("<!-- output -->") == len(re.findall(r"^```\n<!-- output -->$", text, re.MULTILINE)), page
-
-
 LENGTHY = ("plot.md",)  # whose pictures test_plot draws, too
 NOT_RUN = [page for page in EXAMPLES if "<!-- output -->" not in TEXTS[page]]
 
@@ -311,7 +292,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.full
-def test_the_site_is_built_and_nothing_is_left_to_be_made(site: Path) -> None:
+def test_the_site_is_built_loads_nothing_from_elsewhere_and_nothing_is_left_to_be_made(site: Path) -> None:
     notebooks = {f"notebooks/{path.stem}.md" for path in (ROOT / "apps" / "notebooks").glob("*.ipynb")}
     for page in [*TEXTS, *notebooks, "changelog.md", "contributing.md", "reference/engine.md", "pages/index.md"]:
         text = (site / page).with_suffix(".html").read_text(encoding="utf-8")
@@ -323,6 +304,9 @@ def test_the_site_is_built_and_nothing_is_left_to_be_made(site: Path) -> None:
         assert len(shown) == 2  # light and dark
         for picture in shown:
             assert (site / picture).read_text(encoding="utf-8").startswith("<svg")
+    loaded = re.compile(r'<(?:script|link|img|iframe)[^>]+(?:src|href)="(https?:[^"]+)"')
+    for built in site.rglob("*.html"):
+        assert loaded.findall(built.read_text("utf-8")) == [], built.name
 
 
 def printed(page: Path) -> list[str]:
@@ -332,7 +316,7 @@ def printed(page: Path) -> list[str]:
 
 
 @pytest.mark.full
-def test_the_other_formulations_print_what_they_promise(site: Path) -> None:
+def test_the_other_formulations_and_the_estimators_print_what_they_promise(site: Path) -> None:
     accuracy, reason, parameters, *active = printed(site / "formulations.html")
     assert float(accuracy.split()[-1]) > 0.9  # three classes that are almost linearly separable
     assert reason.startswith("The projected gradient, ")
@@ -343,10 +327,6 @@ def test_the_other_formulations_print_what_they_promise(site: Path) -> None:
     counts = [int(count) for count in re.findall(r"\d+", " ".join(active))]
     assert len(counts) == 20
     assert counts[0] <= 1 < counts[-1]  # no kernel at lambda_max, several at a thousandth of it
-
-
-@pytest.mark.full
-def test_the_estimators_print_what_they_promise(site: Path) -> None:
     accuracy, chosen = printed(site / "howto" / "scikit-learn.html")
     assert float(accuracy.split()[-1]) > 0.58  # the share of the larger class
     _, C, weights = chosen.split(" ", 2)
@@ -373,13 +353,6 @@ def test_the_index_of_the_gallery_leads_to_a_page_of_every_recorded_lesson(site:
         for answer in claims[name].answers if name in claims else ():
             assert escape(answer.claim.sentence) in page
             assert f"</i>{answer.verdict}</span> {answer.claim.place}" in page
-
-
-@pytest.mark.full
-def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
-    loaded = re.compile(r'<(?:script|link|img|iframe)[^>]+(?:src|href)="(https?:[^"]+)"')
-    for page in site.rglob("*.html"):
-        assert loaded.findall(page.read_text("utf-8")) == [], page.name
 
 
 def test_readme_says_of_its_moving_picture_what_stands_in_it_and_what_is_solved_today() -> None:

@@ -26,9 +26,6 @@ def to_the_end(asked: Problem, most: int = 2000) -> list[Iterate]:
     return list(itertools.islice(SmoMkl().iterates(asked), most))
 
 
-# one pair step
-
-
 @pytest.mark.parametrize("p", POWERS)
 def test_from_zero_the_dual_is_a_quartic_and_the_step_its_maximum(p: float) -> None:
     """Two samples: 2a - a⁴ ||r||²/(8 sigma) is largest where a³ = 4 sigma / ||r||², or at C."""
@@ -68,9 +65,6 @@ def test_what_is_kept_up_to_date_is_right(p: float) -> None:
     assert (np.diff(values) > 0.0).all()
 
 
-# whole runs
-
-
 @pytest.mark.each_value
 @pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
 @pytest.mark.parametrize("p", [1.01, 1.1, 1.5, 2.0, 4.0])
@@ -107,9 +101,6 @@ def test_samples_that_stand_twice_do_not_hold_up_the_others() -> None:
         for p in (1.01, 1.1, 2.0):
             asked = Problem(problem(name).bank, problem(name).y, Hinge(20.0), LpPenalty(p, 10.0))
             assert to_the_end(asked)[-1].gap <= 1e-8
-
-
-# refusals
 
 
 def test_it_refuses_banks_that_would_not_fit_in_full(monkeypatch: pytest.MonkeyPatch) -> None:

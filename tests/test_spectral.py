@@ -58,7 +58,7 @@ def steps(solver: Solver, posed: Problem, count: int) -> list[Iterate]:
     return list(islice(solver.iterates(posed), count))
 
 
-def test_the_spectral_step_is_the_inverse_of_the_curvature_along_the_move_where_there_is_some() -> None:
+def test_steps_are_the_inverse_of_the_curvature_and_interpolation_finds_the_lowest_point_of_a_parabola() -> None:
     h = np.array([2.0, 8.0])
     start = np.zeros(2)
     assert spectral_step(Parabola(start, h), Parabola(np.array([1.0, 0.0]), h)) == pytest.approx(0.5)  # type: ignore[arg-type]
@@ -66,6 +66,10 @@ def test_the_spectral_step_is_the_inverse_of_the_curvature_along_the_move_where_
     assert both == pytest.approx(2.0 / 10.0)
     flat = np.zeros(2)
     assert np.isnan(spectral_step(Parabola(np.zeros(2), flat), Parabola(np.ones(2), flat)))  # type: ignore[arg-type]
+    # t^2 - 0.6 t, lowest at 0.3
+    assert interpolate(1.0, -0.6, 0.4) == pytest.approx(0.3)
+    assert interpolate(0.08, -0.6, 0.4) == pytest.approx(0.04)
+    assert halve(0.5, -0.6, 0.4) == 0.25
 
 
 def test_the_memory_follows_the_model_within_its_bounds() -> None:
@@ -80,13 +84,6 @@ def test_the_memory_follows_the_model_within_its_bounds() -> None:
     for _ in range(50):
         reference.adapt(1.0)
     assert reference.memory == pytest.approx(1.0)
-
-
-def test_interpolation_finds_the_lowest_point_of_a_parabola_and_halves_short_steps() -> None:
-    # t^2 - 0.6 t, lowest at 0.3
-    assert interpolate(1.0, -0.6, 0.4) == pytest.approx(0.3)
-    assert interpolate(0.08, -0.6, 0.4) == pytest.approx(0.04)
-    assert halve(0.5, -0.6, 0.4) == 0.25
 
 
 def test_a_line_search_says_when_there_is_no_way_down() -> None:
@@ -194,8 +191,6 @@ def test_spectral_steps_keep_their_bounds(preset: str) -> None:
     assert all(low * (1 - 1e-12) <= it.facts.bb_step <= high * (1 + 1e-12) for it in found)
 
 
-# advice
-
 SHARP = [LpPenalty(1.1), PowerPenalty(1.1), Entropy()]
 SMOOTH = [Simplex(), LpBall(2.0), L1Penalty(1.0), LpPenalty(2.0), LpPenalty(3.0), PowerPenalty(2.0)]
 
@@ -231,10 +226,9 @@ def test_where_a_limit_ends_steps_that_crawl_the_reason_says_what_to_choose(
 def test_where_a_limit_ends_svms_that_are_rough_by_choice_the_reason_says_so() -> None:
     posed = problem("linear penalty, blobs")
     trace = solve(posed, "spg", gap=1e-12, max_iter=3, preset="code")
-    assert trace.reason.startswith(
-        "Reached the limit of 3 iterations. With these constants SVMs are still solved to 0."
-    )
-    assert solve(posed, "spg", gap=1e-12, max_iter=3).reason == "Reached the limit of 3 iterations."
+    said = "Reached the limit of 3 iterations."
+    assert trace.reason.startswith(f"{said} With these constants SVMs are still solved to 0.")
+    assert solve(posed, "spg", gap=1e-12, max_iter=3).reason == said
 
 
 def test_spectral_steps_save_svms() -> None:
@@ -336,7 +330,6 @@ def test_crosses_stand_above_the_threshold_and_rings_below_it(name: str) -> None
         shown = step_of(trace[: t + 1], map_, (), lambda _: None)
         if not facts_of(trace[t]).trials:
             continue
-        assert shown.line is not None
         assert all(high > shown.line for _, high in shown.refused)
         assert all(high <= shown.line for _, high in shown.passed)
         assert len(shown.refused) + len(shown.passed) == len(facts_of(trace[t]).trials)

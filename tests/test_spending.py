@@ -1,16 +1,17 @@
 """Where the time goes: parts add up to the whole, inner parts pause outer ones, solvers tell, and bars show it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
-from _problems import FORMULATIONS, PlainSolver, blobs, formulate, problem, ran
+from _problems import FORMULATIONS, blobs, formulate, problem, ran
 from _shown import html_of
 from _waits import Clock
 from numba.core.compiler_lock import global_compiler_lock
+from test_run import Fake
 
 from mklviz.context import PARTS, meter, metered, spending
 from mklviz.context.meter import Meter
@@ -28,26 +29,13 @@ from mklviz.views.race.race_view import RaceView
 TINY = problem("one kernel")
 
 
-class Busy(PlainSolver):
-    """Does `work` in every step."""
-
-    name_ = label = "busy"
-
-    def __init__(self, work: Callable[[], None]) -> None:
-        super().__init__()
-        self.work = work
-
-    def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
-        while True:
-            self.work()
-            yield Iterate(np.ones(problem.m), np.zeros(problem.n), 2.0, 1.0, 0.0, 0)
+def busy(work: Callable[[], object]) -> Fake:
+    """Return a solver that does `work` in every step."""
+    return Fake(work=lambda *_: work())
 
 
 def spend(clock: Clock, seconds: float) -> None:
     clock.now += seconds
-
-
-# the meter
 
 
 def test_inner_parts_count_and_outer_ones_pause(clock: Clock) -> None:
@@ -60,7 +48,7 @@ def test_inner_parts_count_and_outer_ones_pause(clock: Clock) -> None:
             spend(clock, 8.0)
         spend(clock, 16.0)
 
-    trace = solve(TINY, Busy(work), max_iter=2)
+    trace = solve(TINY, busy(work), max_iter=2)
     expected = {"svm": 10.0, "gradient": 0.0, "combine": 4.0, "subproblem": 0.0, "other": 17.0}
     for part, seconds in expected.items():
         np.testing.assert_array_equal(trace.split[part], seconds * np.arange(1, 4))
@@ -81,7 +69,7 @@ def test_compiling_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
                 spend(clock, 4.0)
         spend(clock, 2.0)
 
-    trace = solve(TINY, Busy(work), max_iter=2)
+    trace = solve(TINY, busy(work), max_iter=2)
     np.testing.assert_allclose(trace.seconds, [3.0, 6.0, 9.0], rtol=1e-12)  # a difference of large numbers
     np.testing.assert_allclose(trace.split["svm"], 0.0, atol=1e-12)
 
@@ -103,25 +91,23 @@ def test_the_seconds_that_compiling_takes_still_leave_out_what_lies_between(monk
     assert max(abs(before - after) for before, after in pairwise(told)) <= 3
 
 
-def test_a_part_within_the_same_part_counts_once(clock: Clock) -> None:
+def test_a_part_within_the_same_part_counts_once_and_one_that_is_left_by_an_error_ends(clock: Clock) -> None:
     @spending("gradient")
     def twice(depth: int) -> int:
         spend(clock, 1.0)
         return twice(depth - 1) if depth else 0
 
-    trace = solve(TINY, Busy(lambda: spend(clock, twice(2))), max_iter=1)
+    trace = solve(TINY, busy(lambda: spend(clock, twice(2))), max_iter=1)
     assert trace.split["gradient"][-1] == trace.last_seconds == 6.0
     assert twice.__name__ == "twice"
 
-
-def test_a_part_that_is_left_by_an_error_ends(clock: Clock) -> None:
     def work() -> None:
         with suppress(Interrupted), spending("svm"), spending("gradient"):
             spend(clock, 1.0)
             raise Interrupted("enough")
         spend(clock, 2.0)
 
-    trace = solve(TINY, Busy(work), max_iter=1)
+    trace = solve(TINY, busy(work), max_iter=1)
     assert trace.split["gradient"].tolist() == [1.0, 2.0]
     assert trace.split["other"].tolist() == [2.0, 4.0]
 
@@ -130,7 +116,7 @@ def test_runs_that_take_turns_have_a_meter_each_and_time_between_the_steps_is_no
     def work(part: str, seconds: float) -> Callable[[], None]:
         return spending(part)(lambda: spend(clock, seconds))
 
-    runs = [Run(TINY, Busy(work("svm", 1.0))), Run(TINY, Busy(work("combine", 5.0)))]
+    runs = [Run(TINY, busy(work("svm", 1.0))), Run(TINY, busy(work("combine", 5.0)))]
     for _ in range(2):
         for run in runs:
             run.advance()
@@ -203,9 +189,6 @@ def test_the_split_survives_a_file_and_one_from_before_has_seconds_but_no_split(
     assert loaded.split == loaded.shares == loaded.split_at(0) == {}
     assert "svm_seconds" not in loaded.to_frame()
     assert "time spent on" not in html_of(loaded)
-
-
-# -- the bars of the page
 
 
 def raced(*names: str, steps: int = 5) -> Race:

@@ -35,9 +35,6 @@ def steps(problem: mv.Problem, count: int, gap: float = 1e-9, **options: Any) ->
     return found
 
 
-# the optimum
-
-
 OPTIONS: list[tuple[Loss, Regularizer, dict[str, Any]]] = [
     *((loss, norm, {"box": "decisions"}) for loss in LOSSES if isinstance(loss, mv.Hinge) for norm in NORMS),
     *((loss, mv.ElasticNet(0.4, 0.3), {"one_step": False}) for loss in LOSSES),
@@ -47,9 +44,7 @@ OPTIONS: list[tuple[Loss, Regularizer, dict[str, Any]]] = [
 
 @pytest.mark.each_value("release")
 @pytest.mark.parametrize(("loss", "regularizer", "options"), OPTIONS, ids=str)
-def test_certified_iterates_reach_the_conic_optimum(
-    loss: Loss, regularizer: Regularizer, options: dict[str, Any]
-) -> None:
+def test_certified_steps_reach_the_conic_optimum(loss: Loss, regularizer: Regularizer, options: dict[str, Any]) -> None:
     posed, best = tiny_problem(loss, regularizer), block_optimum(loss, regularizer)
     slack = 1e-6 * best  # the conic solver's own accuracy where cones for powers are approximated
     found = steps(posed, 40, gap=1e-8, **options)
@@ -64,9 +59,7 @@ def test_certified_iterates_reach_the_conic_optimum(
 
 def test_smooth_problems_need_one_newton_step_per_iterate_and_few_of_them() -> None:
     found = steps(tiny_problem(mv.Logistic(3.0), mv.ElasticNet(0.4, 0.3)), 30, gap=1e-12)
-    assert [after.svm_solves - before.svm_solves for before, after in itertools.pairwise(found)] == [1] * (
-        len(found) - 1
-    )
+    assert all(after.svm_solves - before.svm_solves == 1 for before, after in itertools.pairwise(found))
     assert found[-1].gap <= 1e-12
     assert len(found) <= 15
 
@@ -76,9 +69,6 @@ def test_a_run_ends_by_itself_when_nothing_is_left_to_gain() -> None:
     assert len(found) < 60
     assert found[-1].end is not None
     assert found[-1].gap <= 1e-10
-
-
-# nothing to choose from, and nothing chosen
 
 
 GRAMS = [N * gram for gram in random_grams(3, N, seed=5)]
@@ -91,9 +81,6 @@ def test_newton_steps_stay_few_where_the_start_is_far_too_small(loss: Loss) -> N
     found = steps(mv.Problem(mixed, targets(loss.regression), loss), 20, gap=1e-3)
     assert min(iterate.gap for iterate in found) <= 1e-3
     assert found[-1].svm_solves <= 100  # caution on the scale of the start took 100 in each outer step
-
-
-# derivatives
 
 
 @pytest.mark.each_value("release")
@@ -134,9 +121,6 @@ def test_newton_starts_where_powers_near_the_1_norm_are_numbers() -> None:
     assert np.isfinite(result.point.gradient).all()
 
 
-# the box
-
-
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 def test_moving_into_the_box_is_the_euclidean_projection(loss: Loss) -> None:
     """<z - P z, x - P z> <= 0 for every feasible x."""
@@ -160,9 +144,6 @@ def test_bounds_heed_kernels_that_are_not_active() -> None:
     final = solve(posed, "spicymkl", gap=1e-9).best
     assert loss.dual_value(loss.dual_from_signed(share * beta, y), y) > 1.1 * final.objective
     assert posed.lower_bound(y * beta) <= final.objective
-
-
-# what is told, and what is refused
 
 
 @pytest.mark.parametrize(("seed", "regularizer"), [(1, mv.BlockL1(0.1)), (4, mv.BlockL1(0.1)), (13, mv.L1Penalty(2.0))])

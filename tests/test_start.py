@@ -189,9 +189,6 @@ def test_what_is_no_section_and_no_lesson_changes_nothing() -> None:
     front.close()
 
 
-# what stands in the HTML
-
-
 @pytest.mark.parametrize("section", [*SECTIONS, CURVE])
 def test_the_html_leads_to_all_sections_and_to_every_lesson_in_order(section: str) -> None:
     html = front_html(section)
@@ -216,7 +213,7 @@ def test_the_card_of_each_lesson_says_what_it_teaches(shown: str) -> None:
     assert [int(number) for number, *_ in said] == list(range(1, len(said) + 1))
 
 
-def test_what_is_said_of_the_recording_is_so() -> None:
+def test_what_is_said_of_the_recording_is_so_and_the_script_draws_its_steps_and_the_best_of_them() -> None:
     html, traces = front_html(START), recording(RECORDED)
     assert f"for {len(load_scenario(RECORDED).recipe.prepare().problem.y)} patients" in html
     for trace in traces.values():
@@ -225,11 +222,7 @@ def test_what_is_said_of_the_recording_is_so() -> None:
     assert round(traces["silp"].motion.moved, 1) == 2.1
     assert max(trace.gap[-1] for trace in traces.values()) <= 1e-4
     assert "at most 0.0099\N{NO-BREAK SPACE}% above" in html
-
-
-def test_the_script_draws_the_recorded_steps_and_the_best_of_them() -> None:
-    traces = recording(RECORDED)
-    data = json.loads(re.findall(r'class="data">(.*?)</script>', front_html(START))[0])
+    data = json.loads(re.findall(r'class="data">(.*?)</script>', html)[0])
     assert list(data["paths"]) == [run["key"] for run in data["runs"]] == ["silp", "level", "spg"]
     for key, path in data["paths"].items():
         assert np.allclose(path, traces[key].weights, atol=1e-4)

@@ -55,7 +55,7 @@ def test_the_table_and_the_figures_tell_where_the_rule_stops_each_run() -> None:
         assert weight == pytest.approx(found.best.iterate.weights[names.index(name)])
 
 
-def test_a_smaller_threshold_stops_later_and_one_that_nobody_reaches_never() -> None:
+def test_a_smaller_threshold_stops_later_one_that_nobody_reaches_never_and_what_is_not_reported_is_said() -> None:
     _, tab = opened()
     assert drawn(tab, "Duality gap of the run", 0.1)
     early = tab.judgement.replays["level"].step
@@ -63,10 +63,6 @@ def test_a_smaller_threshold_stops_later_and_one_that_nobody_reaches_never() -> 
     assert early < tab.judgement.replays["level"].step
     assert drawn(tab, "Duality gap of the run", DIGITS[0])
     assert "never, in 30 steps" in tab.table.object
-
-
-def test_what_a_method_does_not_report_is_said() -> None:
-    _, tab = opened()
     assert drawn(tab, "Gap of the cutting planes", 0.01)
     assert tab.table.object.count("not reported") == 1
     assert tab.judgement.silent == {"spg"}

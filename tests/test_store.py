@@ -57,12 +57,11 @@ def test_certificates_ends_and_signs_of_zero_stand_in_frames(store: Store) -> No
     recording.finish()
     back = anew(store).trace(recording.ids["pgd"])[0]
     assert np.array_equal(np.signbit(back.weights), np.signbit(weights))
-    assert back.certificate is not None
     assert np.array_equal(back.certificate, np.ones(3))
     assert (back.dual_bound, back.end) == (0.5, End("No more."))
 
 
-def test_a_run_is_known_while_it_goes_on_and_its_trace_is_the_one_that_grows(store: Store) -> None:
+def test_a_run_is_known_while_it_goes_on_by_its_trace_and_ended_in_the_store_when_it_has_ended(store: Store) -> None:
     trace = growing()
     recording = store.record({"level": trace}, RunHead(words="data=sonar"))
     (run,) = store.runs("sonar")
@@ -70,11 +69,6 @@ def test_a_run_is_known_while_it_goes_on_and_its_trace_is_the_one_that_grows(sto
     assert store.trace(run.id) is trace
     growing(trace)
     assert store.runs()[0].steps == len(trace) - 1
-
-
-def test_a_run_that_has_ended_is_ended_in_the_store_without_being_finished(store: Store) -> None:
-    trace = growing()
-    recording = store.record({"level": trace}, RunHead())
     trace.finish(Verdict("rule", "Enough."))
     end = store.folder / "runs" / recording.ids["level"] / "end.json"
     wait_for(end.exists, "the end of the run on the disk")

@@ -219,9 +219,8 @@ def test_a_file_that_was_saved_is_taken_in_once(store: Store, tmp_path: Path) ->
     assert single[0] in {run.race for run in store.runs()}  # what was deleted is there again
     assert len(store.runs()) == 3
     assert set(store.traces(several[0])) == {"level", "level-2"}
-    assert [(run.name, run.status, run.made_by) for run in store.runs(f"race:{single[0]}")] == [
-        ("mine", "limit", "file")
-    ]
+    (run,) = store.runs(f"race:{single[0]}")
+    assert (run.name, run.status, run.made_by) == ("mine", "limit", "file")
 
 
 def test_on_a_shared_server_a_file_of_runs_becomes_that_of_whoever_opens_it(store: Store) -> None:
@@ -230,9 +229,8 @@ def test_on_a_shared_server_a_file_of_runs_becomes_that_of_whoever_opens_it(stor
     store.export([race], exported)
     write_bundle(store.traces(race), saved)
     for file in (exported, saved):
-        races = {
-            owner: store.of(Owner(owner)).import_file(file.getvalue(), "runs.zip") for owner in ("one", "two", "two")
-        }
+        content, owners = file.getvalue(), ("one", "two", "two")
+        races = {owner: store.of(Owner(owner)).import_file(content, "runs.zip") for owner in owners}
         assert races["one"] != races["two"]
         for owner, keys in races.items():
             assert [run.owner for key in keys for run in store.runs(f"race:{key}")] == [owner]

@@ -52,7 +52,7 @@ def steps_drawn(feed: RunFeed) -> list[float]:
     return list(feed.source.data["iteration"])
 
 
-def test_the_first_push_sends_the_whole_trace_in_every_column() -> None:
+def test_the_first_push_sends_the_whole_trace_in_every_column_and_later_ones_add_each_step_once() -> None:
     trace = Trace()
     grow(trace, 30)
     feed = feed_of(trace)
@@ -64,6 +64,10 @@ def test_the_first_push_sends_the_whole_trace_in_every_column() -> None:
     assert drawn["own_gap"] == pytest.approx(trace.iterate_gap)
     for name in ("objective", "gap", "seconds", "svm_solves", "active"):
         assert drawn[name] == pytest.approx(getattr(trace, name))
+    for steps in (1, 5, 0, 12):
+        grow(trace, steps)
+        assert feed.push("running") == (steps > 0)
+    assert steps_drawn(feed) == list(range(48))
 
 
 def test_a_column_is_filled_once_a_logarithmic_axis_has_something_to_show() -> None:
@@ -107,16 +111,6 @@ def test_what_is_held_back_while_a_run_goes_on_comes_once() -> None:
     drawn = page.select_one({"name": "run-level"}).data
     assert list(drawn["iteration"]) == list(range(10)) == steps_drawn(feed)
     assert {len(column) for column in drawn.values()} == {10}
-
-
-def test_later_pushes_add_each_step_once_and_say_when_there_is_nothing_new() -> None:
-    trace = Trace()
-    feed = feed_of(trace)
-    feed.push("running")
-    for steps in (1, 5, 0, 12):
-        grow(trace, steps)
-        assert feed.push("running") == (steps > 0)
-    assert steps_drawn(feed) == list(range(18))
 
 
 @pytest.mark.parametrize("log_x", [False, True])

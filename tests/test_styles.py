@@ -37,9 +37,7 @@ def test_twenty_solvers_can_be_told_apart(twenty: dict[type[Solver], Style], the
     assert {style.dash for style in styles} <= set(DASHES)
 
 
-def test_what_a_solver_says_is_kept_and_newcomers_do_not_change_how_others_look(
-    twenty: dict[type[Solver], Style],
-) -> None:
+def test_what_a_solver_says_is_kept_and_newcomers_do_not_change_others_looks(twenty: dict[type[Solver], Style]) -> None:
     marked = style_of(plain("marked", marker="star"))
     assert marked.marker == "star"
     assert marked.dash != style_of(solver_classes()["newton"]).dash  # which has the star as well

@@ -106,13 +106,10 @@ def test_a_race_is_drawn_with_the_words_and_colours_of_the_dashboard_before_it_h
     assert told <= set(words(race_still(Race(problem("noisy blobs, C = 10"), ["silp", "level"]), 1e-2)))
 
 
-def test_a_trace_is_drawn_alone_and_where_there_is_no_gap_by_its_projected_gradient() -> None:
+def test_a_trace_is_drawn_alone_and_a_path_with_the_names_of_its_largest_kernels() -> None:
     assert {"Duality gap", "Level"} <= set(words(trace_still(raced().traces["level"])))
     assert "Level" in words(trace_still(mv.Trace("level", "Level")))
     assert "mine" in words(trace_still(mv.Trace("not-a-solver", "mine")))
-
-
-def test_a_path_is_drawn_with_the_names_of_its_largest_kernels() -> None:
     found = mv.path(problem("noisy blobs, C = 10"), "level", C=[100.0, 10.0, 1.0])
     shown = words(path_still(found, found))
     largest = found.kernel_names[int(found.weights.max(axis=0).argmax())]
@@ -204,7 +201,6 @@ def frames(picture: Picture, theme: Theme) -> Iterator[Frame]:
 @pytest.mark.parametrize("name", NAMED)
 def test_names_of_curves_are_over_no_curve_and_not_cut_in_any_frame(name: str, theme: Theme) -> None:
     picture = recorded_picture(name, theme)
-    assert picture is not None
     seen = set()
     for frame in frames(picture, theme):
         boxes = list(frame.boxes())
@@ -222,7 +218,6 @@ def test_names_of_curves_are_over_no_curve_and_not_cut_in_any_frame(name: str, t
 
 def test_a_curve_that_leaves_another_is_named_where_it_has_left_it() -> None:
     picture = recorded_picture("silp-is-fine", LIGHT)
-    assert picture is not None
     for frame in frames(picture, LIGHT):
         boxes = dict(frame.boxes())
         valley = min(y for piece in frame.lines() for _, y in piece)

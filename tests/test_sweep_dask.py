@@ -3,7 +3,6 @@
 import os
 import signal
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from _waits import PATIENCE, wait_for
 import mklviz as mv
 from mklviz.engine import Race
 from mklviz.errors import MklvizError
-from mklviz.record.store import open_store, reset
+from mklviz.record.store import Store
 from mklviz.sweeps import DaskCluster, Sweep, SweepRun, SweepTable
 from mklviz.sweeps.dask_cluster import import_distributed
 from mklviz.sweeps.dask_race import on_cluster
@@ -24,7 +23,7 @@ except ImportError:
     pytest.skip("distributed is not installed", allow_module_level=True)
 pytestmark = pytest.mark.full
 
-LONG = "data=sonar; split=0...2; solvers=silp; gap=none; max-iter=none; max-seconds=2"
+LONG = "data=sonar; split=0...2; solvers=silp; gap=none; max-iter=none; max-seconds=600"
 
 
 @pytest.fixture(scope="module")
@@ -36,14 +35,7 @@ def client() -> Iterator[Any]:
         yield client
 
 
-@pytest.fixture(autouse=True)
-def _left() -> Iterator[None]:
-    yield
-    reset()
-
-
-def test_a_cluster_solves_every_member_and_its_runs_are_kept_here(client: Any, tmp_path: Path) -> None:
-    store = open_store(tmp_path / "store")
+def test_a_cluster_solves_every_member_and_its_runs_are_kept_here(client: Any, store: Store) -> None:
     sweep = Sweep.from_words("data=heart,vote; split=0,1; solvers=level,newton; kernels=gauss:1,2@all")
     run = ran(SweepRun(sweep, store, DaskCluster(client)))
     assert run.error is None
@@ -54,10 +46,8 @@ def test_a_cluster_solves_every_member_and_its_runs_are_kept_here(client: Any, t
     wait_for(lambda: not client.futures, "released results")
 
 
-def test_a_sweep_on_a_cluster_ends_at_once_when_asked(client: Any, tmp_path: Path) -> None:
-    run = SweepRun(
-        Sweep.from_words(LONG.replace("seconds=2", "seconds=600")), open_store(tmp_path / "store"), DaskCluster(client)
-    )
+def test_a_sweep_on_a_cluster_ends_at_once_when_asked(client: Any, store: Store) -> None:
+    run = SweepRun(Sweep.from_words(LONG), store, DaskCluster(client))
     run.start()
     wait_for(lambda: run.progress.running, "a run")
     run.cancel()

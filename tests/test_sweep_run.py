@@ -38,12 +38,6 @@ QUICK = "data=heart,vote; split=0,1; solvers=level,newton; kernels=gauss:1,2@all
 LONG = "data=sonar; split=0...3; solvers=silp; gap=none; max-iter=none; max-seconds=600"
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    yield open_store(tmp_path / "store")
-    reset()
-
-
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Processes]:
     """Two processes that serve whatever test gives them work, as each takes seconds to start."""
@@ -78,11 +72,6 @@ class Recorded(Here):
             recorded(work.store, work.head(member), member.solver)
 
 
-def ended(run: SweepRun) -> SweepRun:
-    ran(run)
-    return run
-
-
 @pytest.mark.full
 def test_a_large_test_part_is_scored_on_some_of_its_samples_evenly_spaced() -> None:
     prepared = mv.Recipe().changed(source="letter", train=0.01).prepare()
@@ -98,7 +87,7 @@ def test_a_large_test_part_is_scored_on_some_of_its_samples_evenly_spaced() -> N
 @pytest.mark.full
 def test_processes_solve_every_member_and_nothing_finished_is_solved_again(store: Store, engine: Processes) -> None:
     sweep = Sweep.from_words(QUICK)
-    run = ended(SweepRun(sweep, store.of(Owner("somebody")), engine))
+    run = ran(SweepRun(sweep, store.of(Owner("somebody")), engine))
     assert run.error is None
     assert run.status == "finished"
     frame = run.table().frame
@@ -114,10 +103,10 @@ def test_processes_solve_every_member_and_nothing_finished_is_solved_again(store
         assert trace.best.objective == row.objective
     assert len({each.race for each in store.runs()}) == 4
     again = Here()
-    assert ended(SweepRun(sweep, store, again)).progress.skipped == 8
+    assert ran(SweepRun(sweep, store, again)).progress.skipped == 8
     assert again.solved == []
     wider = Here()  # another sweep, with some of the same members
-    ended(SweepRun(Sweep.from_words(QUICK.replace("split=0,1", "split=0...2")), store, wider))
+    ran(SweepRun(Sweep.from_words(QUICK.replace("split=0,1", "split=0...2")), store, wider))
     assert len(wider.solved) == 4
 
 
@@ -125,10 +114,10 @@ def test_processes_solve_every_member_and_nothing_finished_is_solved_again(store
 def test_a_path_is_solved_with_warm_starts_and_goes_on_where_it_was_ended(store: Store, engine: Processes) -> None:
     words = "data=heart; kernels=gauss:1,2,4@all; C=100,50,10; solvers=level,newton; gap=1e-4; path=C"
     sweep = Sweep.from_words(words)
-    first = ended(SweepRun(Sweep.from_words(words.replace("100,50,10", "100,50")), store, engine)).table()
+    first = ran(SweepRun(Sweep.from_words(words.replace("100,50,10", "100,50")), store, engine)).table()
     # a unit for each path
     assert len({(member.path, outcome.results["fit_seconds"]) for member, outcome in first}) == 2
-    run = ended(SweepRun(sweep, store, engine))
+    run = ran(SweepRun(sweep, store, engine))
     assert run.progress.skipped == 4
     table = run.table()
     problem = sweep.recipe.prepare().problem
@@ -184,28 +173,26 @@ def test_a_pause_holds_the_steps_resume_goes_on_and_what_was_stopped_is_repeated
     assert run.wait(PATIENCE)
     assert (run.status, len(run.table())) == ("stopped", 0)
     again = Here()
-    ended(SweepRun(sweep, store, again))
+    ran(SweepRun(sweep, store, again))
     assert len(again.solved) == 4
 
 
 @pytest.mark.full
-def test_what_cannot_be_solved_is_a_row_with_its_reason_and_is_repeated_only_when_asked(
-    store: Store, engine: Processes
-) -> None:
+def test_what_cannot_be_solved_is_a_row_with_its_reason_repeated_when_asked(store: Store, engine: Processes) -> None:
     sweep = Sweep.from_words("data=iris; solvers=level; kernels=gauss:1@all")
-    frame = ended(SweepRun(sweep, store, engine)).table().frame
+    frame = ran(SweepRun(sweep, store, engine)).table().frame
     assert frame.status.tolist() == ["failed"]
     assert "more than two classes" in frame.reason[0]
     again, retried = Here(), Here()
-    assert ended(SweepRun(sweep, store, again)).progress.failed == 1
-    ended(SweepRun(sweep, store, retried, retry=True))
+    assert ran(SweepRun(sweep, store, again)).progress.failed == 1
+    ran(SweepRun(sweep, store, retried, retry=True))
     assert (len(again.solved), len(retried.solved)) == (0, 1)
 
 
 def test_shares_solved_apart_and_merged_from_copied_folders_are_the_whole_sweep(tmp_path: Path) -> None:
     sweep, whole = Sweep.from_words(QUICK), open_store(tmp_path / "whole")
     for k in (1, 2):
-        ended(SweepRun(sweep, open_store(tmp_path / str(k)), Shard(f"{k}/2", Recorded())))
+        ran(SweepRun(sweep, open_store(tmp_path / str(k)), Shard(f"{k}/2", Recorded())))
     reset()
     for k in (1, 2):
         shutil.copytree(tmp_path / str(k), tmp_path / f"copy-{k}")
@@ -213,7 +200,7 @@ def test_shares_solved_apart_and_merged_from_copied_folders_are_the_whole_sweep(
     whole = open_store(tmp_path / "whole")
     assert len(SweepTable.of(whole, sweep)) == len(sweep) == 8
     left = Here()
-    ended(SweepRun(sweep, whole, left))
+    ran(SweepRun(sweep, whole, left))
     assert left.solved == []
     reset()
 
@@ -287,11 +274,9 @@ def test_who_does_not_know_the_secret_cannot_reach_the_workers() -> None:
 
 
 @pytest.mark.full
-def test_processes_that_cannot_begin_are_an_error_and_no_endless_loop(
-    monkeypatch: pytest.MonkeyPatch, no_log: None
-) -> None:
+def test_processes_that_cannot_begin_are_an_error_and_no_loop(monkeypatch: pytest.MonkeyPatch, no_log: None) -> None:
     monkeypatch.setattr("mklviz.sweeps.local_cluster._PROGRAM", "raise SystemExit(1)")
-    run = ended(SweepRun(Sweep.from_words(QUICK), None, workers=2))
+    run = ran(SweepRun(Sweep.from_words(QUICK), None, workers=2))
     assert run.status == "failed"
     assert isinstance(run.error, SolverError)
     with pytest.raises(SolverError, match="one after another"):
@@ -303,7 +288,7 @@ def test_the_time_that_is_left_is_guessed_from_what_the_solvers_took() -> None:
     run = SweepRun(sweep, None, Here())
     assert run.progress.total == 8
     assert run.progress.seconds_left != run.progress.seconds_left
-    assert ended(run).progress.seconds_left == 0.0
+    assert ran(run).progress.seconds_left == 0.0
     assert [duration_text(seconds) for seconds in (0.2, 3.2, 600.0, 9000.0)] == ["1 s", "3 s", "10 min", "2.5 h"]
 
 
@@ -319,9 +304,9 @@ def test_on_a_shared_server_a_sweep_and_its_races_are_those_of_one_owner(store: 
     one, two = store.of(Owner("one")), store.of(Owner("two"))
     for mine in (store, one, two):
         solver = Recorded()
-        ended(SweepRun(sweep, mine, solver))
+        ran(SweepRun(sweep, mine, solver))
         assert len(solver.solved) == 8
-    assert ended(SweepRun(sweep, one, Recorded())).progress.skipped == 8
+    assert ran(SweepRun(sweep, one, Recorded())).progress.skipped == 8
     races = [{run.race for run in mine.runs()} for mine in (one, two, store)]
     assert [len(each) for each in races] == [4, 4, 12]
     assert {outcome.run for _, outcome in SweepTable.of(one, sweep)} == {run.id for run in one.runs()}
@@ -344,7 +329,7 @@ def test_another_owners_sweep_is_no_reason_to_wait(store: Store) -> None:
     with closing(Claims(store.folder / LOCKS)) as theirs:
         assert theirs.take(f"{sweep.members[0].key}-somebody"[:73]) == FREE
         mine = Here()
-        ended(SweepRun(sweep, store.of(Owner("me")), mine))
+        ran(SweepRun(sweep, store.of(Owner("me")), mine))
     assert len(mine.solved) == 8
 
 
@@ -384,9 +369,8 @@ def test_a_full_disk_is_said_last_is_the_exit_code_and_exactly_what_is_missing_i
     command = [sys.executable, "-m", "mklviz", *arguments]
     full = subprocess.run(command, preexec_fn=limit, capture_output=True, text=True, check=False)
     assert full.returncode == 2
-    assert full.stderr.splitlines()[-1].startswith(
-        "mklviz: Not kept: 2 of 4 runs, german 0 newton, german 1 newton. The disk"
-    )
+    said = "mklviz: Not kept: 2 of 4 runs, german 0 newton, german 1 newton. The disk"
+    assert full.stderr.splitlines()[-1].startswith(said)
     assert main([*arguments, "--dry-run"]) == 0
     left = "2 finished before, 0 failed before, 2 left to solve.\n  german: 2 runs"
     assert left in capsys.readouterr().out
@@ -451,7 +435,7 @@ def test_for_one_path_one_process_is_started_which_serves_the_next_sweep_and_end
     with Processes(2) as engine:
         kept = []
         for values in ("100,50,10", "20,5"):
-            run = ended(SweepRun(Sweep.from_words(ONE.replace("100,50,10", values)), None, engine))
+            run = ran(SweepRun(Sweep.from_words(ONE.replace("100,50,10", values)), None, engine))
             assert set(run.table().frame.status) == {"converged"}
             kept.append(engine.pids)
         assert kept[0] == kept[1]

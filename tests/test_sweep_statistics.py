@@ -1,7 +1,7 @@
 """Statistics of sweeps, against brute force and closed forms, and the pictures that draw them."""
 
 import math
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import holoviews as hv
@@ -24,9 +24,6 @@ from mklviz.views.pictures.style import rendered
 
 def unlucky(data: str, split: int, solver: str) -> bool:
     return solver == "silp" and split == 1
-
-
-# measures
 
 
 def test_on_one_machine_seconds_are_compared_and_on_two_mean_kernel_fits() -> None:
@@ -56,9 +53,6 @@ def test_methods_that_solve_no_svm_are_left_out_where_svm_solves_are_counted() -
         Outcomes.of(frame[frame["solver"] == "smo-mkl"], "svm_solves")
 
 
-# means and spreads
-
-
 def test_runs_that_did_not_converge_are_counted_and_not_averaged() -> None:
     frame = table(splits=5, missed=unlucky)
     found = spreads(Outcomes.of(frame, "svm_solves"))
@@ -73,13 +67,10 @@ def test_runs_that_did_not_converge_are_counted_and_not_averaged() -> None:
         assert spread.runs == 5
 
 
-def test_where_there_is_no_gap_the_rule_that_fired_is_the_end() -> None:
+def test_where_there_is_no_gap_the_rule_that_fired_is_the_end_and_settings_make_rows_of_their_own() -> None:
     frame = table(splits=2).assign(status="rule", gap=np.nan)
     assert Outcomes.of(frame).solved.all()
     assert not Outcomes.of(frame.assign(gap=0.1)).solved.any()
-
-
-def test_settings_make_rows_of_their_own() -> None:
     titles = [spread.title for spread in spreads(Outcomes.of(table(data=["sonar"], C=(1.0, 10.0)), "svm_solves"))]
     assert titles == ["sonar, C = 1"] * 3 + ["sonar, C = 10"] * 3
 
@@ -88,26 +79,16 @@ def test_a_sweep_over_gaps_and_kernels_keeps_them_beside_what_runs_had_found() -
     sweep = Sweep.from_words("data=heart; solvers=level; gap=1e-2,1e-3; kernels=gauss:1@all | poly:1@all")
     ended = {each.key: MemberOutcome(each.key, "converged", svm_solves=7, gap=1e-4) for each in sweep.members}
     outcomes = Outcomes.of(SweepTable(sweep, ended), "svm_solves")
-    assert [case.title for case in outcomes.cases] == [
-        "heart, kernels = gaussian:1@all, gap = 0.01",
-        "heart, kernels = gaussian:1@all, gap = 0.001",
-        "heart, kernels = polynomial:1@all, gap = 0.01",
-        "heart, kernels = polynomial:1@all, gap = 0.001",
-    ]
-
-
-# paired differences
+    settings = product(("gaussian", "polynomial"), (0.01, 0.001))
+    titles = [f"heart, kernels = {kernel}:1@all, gap = {gap}" for kernel, gap in settings]
+    assert [case.title for case in outcomes.cases] == titles
 
 
 def test_the_interval_of_normal_differences_is_students() -> None:
     rng = np.random.default_rng(3)
     change = rng.normal(0.2, 0.5, 12)
-    frame = table(
-        data=["sonar"],
-        splits=12,
-        solvers=("level", "spg"),
-        cost=lambda data, split, solver: float(np.exp(change[split] if solver == "level" else 0.0)),
-    )
+    cost = lambda data, split, solver: float(np.exp(change[split] if solver == "level" else 0.0))  # noqa: E731
+    frame = table(["sonar"], 12, ("level", "spg"), cost)
     (found,) = paired_differences(Outcomes.of(frame, "svm_solves"), replicates=40_000)
     low, high = stats.t.interval(0.95, 11, change.mean(), change.std(ddof=1) / math.sqrt(12))
     assert math.log(found.value) == pytest.approx(change.mean())
@@ -122,10 +103,8 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
         sample = rng.normal(size=10)
         drawn = Resampling.of(unit, 0 * unit, seed=trial, replicates=500)
         means = drawn.counts @ sample / 10.0
-        for name, (low, high) in {
-            "expanded": drawn.interval(means),
-            "plain": np.quantile(means, [0.025, 0.975]),
-        }.items():
+        intervals = {"expanded": drawn.interval(means), "plain": np.quantile(means, [0.025, 0.975])}
+        for name, (low, high) in intervals.items():
             held[name] += bool(low <= 0.0 <= high)
     assert held["plain"] < held["expanded"]
     assert 0.91 <= held["expanded"] / 400 <= 0.98
@@ -143,9 +122,8 @@ def test_splits_are_drawn_within_their_data_and_settings_stay_together() -> None
 
 
 def test_two_solvers_are_compared_on_what_both_solved_and_the_rest_is_counted() -> None:
-    frame = table(
-        splits=6, missed=lambda data, split, solver: (solver, split) in {("silp", 1), ("level", 1), ("spg", 2)}
-    )
+    missed = {("silp", 1), ("level", 1), ("spg", 2)}
+    frame = table(splits=6, missed=lambda data, split, solver: (solver, split) in missed)
     wide = frame.pivot_table(index=["data", "split"], columns="solver", values="svm_solves")
     status = frame.pivot_table(index=["data", "split"], columns="solver", values="status", aggfunc="first")
     found = paired_differences(Outcomes.of(frame, "svm_solves"), replicates=200)
@@ -183,17 +161,12 @@ def test_of_fewer_than_five_splits_there_is_no_interval(splits: int) -> None:
     assert all(pair.low <= pair.value <= pair.high for pair in enough)
 
 
-# profiles
-
-
 def brute(frame: pd.DataFrame, solver: str, tau: float) -> float:
     """Return the share of cases with a cost of at most tau times the least, one case at a time."""
     shares = []
     for _, case in frame.groupby(["data", "split"]):
-        costs = {
-            row.solver: row.svm_solves if row.status == "converged" else math.inf
-            for row in case.itertuples(index=False)
-        }
+        rows = case.itertuples(index=False)
+        costs = {row.solver: row.svm_solves if row.status == "converged" else math.inf for row in rows}
         shares.append(costs[solver] < math.inf and costs[solver] <= tau * min(costs.values()))
     return float(np.mean(shares))
 
@@ -251,9 +224,6 @@ def test_one_line_of_a_pair_holds_the_profiles_of_both(tau: float) -> None:
     assert below == pytest.approx(both.share("level", tau))
 
 
-# growth
-
-
 def grown(exponent: float, noise: float = 0.0, missed: bool = False) -> pd.DataFrame:
     """Return runs on shares of two data sets whose cost is c n^exponent, c another for each of the data."""
     rng, rows = np.random.default_rng(1), []
@@ -288,14 +258,11 @@ def test_the_exponent_of_noisy_costs_is_least_squares_with_an_intercept_for_each
     assert (found.line <= found.band_high).all()
 
 
-def test_between_data_sets_of_one_size_each_there_is_one_line() -> None:
+def test_between_data_sets_of_one_size_each_there_is_one_line_and_runs_that_did_not_converge_are_not_fitted() -> None:
     frame = table(["a", "bb", "cccc"], 3, ["spg"], lambda data, split, solver: (100.0 + len(data)) ** 2)
     (found,) = growths(Outcomes.of(frame, "svm_solves"), replicates=50)
     assert not found.within
     assert found.exponent == pytest.approx(2.0)
-
-
-def test_runs_that_did_not_converge_are_not_fitted_and_counted() -> None:
     (found,) = growths(Outcomes.of(grown(1.5, missed=True), "svm_solves"), replicates=50)
     assert found.missed == 12
     assert found.exponent == pytest.approx(1.5)

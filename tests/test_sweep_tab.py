@@ -3,7 +3,6 @@
 import asyncio
 import io
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 import pandas as pd
 import panel as pn
@@ -14,7 +13,7 @@ from bokeh.events import Tap
 
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
-from mklviz.record.store import EVERYBODY, open_store
+from mklviz.record.store import EVERYBODY, Store, open_store
 from mklviz.sweeps import Sweep
 from mklviz.views.form import Form
 from mklviz.views.look.palette import DARK
@@ -27,8 +26,7 @@ SMALL = "data=heart,iris; split=0,1; solvers=silp,level; kernels=gauss:1,4@all p
 
 
 @pytest.fixture
-def tab(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[SweepTab]:
-    monkeypatch.setenv("MKLVIZ_STORE", str(tmp_path))  # with no runs of other tests, which would tell the time
+def tab(store: Store) -> Iterator[SweepTab]:  # with no runs of other tests, which would tell the time
     session, tab = Session(owner=EVERYBODY), SweepTab()
     session.chosen = lambda: Recipe.from_words("data=sonar; solvers=level; C=10")
     tab.follow(session)
@@ -87,9 +85,6 @@ def test_before_the_start_it_is_said_how_many_runs_there_are(tab: SweepTab) -> N
     assert not tab.status.visible
 
 
-# while it goes on, and afterwards
-
-
 @pytest.mark.full
 def test_a_sweep_is_solved_compared_saved_and_the_next_time_skipped(tab: SweepTab) -> None:
     solved(tab)
@@ -115,9 +110,7 @@ def test_a_sweep_is_solved_compared_saved_and_the_next_time_skipped(tab: SweepTa
         button.clicks += 1
         until(tab, lambda: not tab.saving.working)
     assert [name for name, _ in handed] == ["mklviz-sweep.csv", "mklviz-sweep.parquet"]
-    csv, parquet = (
-        read(io.BytesIO(file)) for read, (_, file) in zip((pd.read_csv, pd.read_parquet), handed, strict=True)
-    )
+    csv, parquet = pd.read_csv(io.BytesIO(handed[0][1])), pd.read_parquet(io.BytesIO(handed[1][1]))
     assert len(csv) == len(parquet) == 8
     for key, solves in zip(csv["run"], csv["svm_solves"], strict=True):
         assert [run.svm_solves for run in open_store().runs(f"run:{key}")] == [solves]

@@ -1,5 +1,6 @@
 """A sweep is one value: a recipe with lists, its members, and what divides them among workers."""
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,8 @@ WORDS = "data=sonar,heart; split=0...19; solvers=silp,level,newton; C=1,10,100; 
 def test_members_are_the_product_of_the_lists_and_the_solvers() -> None:
     members = Sweep.from_words(WORDS).members
     assert len(members) == 2 * 20 * 3 * 3
-    assert {(m.data, m.split, m.solver, m.settings["C"]) for m in members} == {
-        (data, split, solver, C)
-        for data in ("sonar", "heart")
-        for split in range(20)
-        for solver in ("silp", "level", "newton")
-        for C in (1.0, 10.0, 100.0)
-    }
+    every = product(("sonar", "heart"), range(20), ("silp", "level", "newton"), (1.0, 10.0, 100.0))
+    assert {(m.data, m.split, m.solver, m.settings["C"]) for m in members} == set(every)
     assert all(member.recipe.stop.gap == 1e-3 and member.recipe.split.seed == member.split for member in members)
 
 
@@ -88,9 +84,7 @@ def test_json_that_is_no_sweep_is_refused(text: str) -> None:
 _OTHERS = ("silp", "level:lam=0.3", "level; seed=1", "level; C=10", "level; gap=1e-3", "level; regularizer=lp-ball")
 
 
-def test_a_key_depends_on_all_that_changes_a_result_and_on_the_version_of_results(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_key_depends_on_all_that_changes_a_result_and_the_version_of_results(monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = Recipe.from_words("data=sonar; solvers=level")
     words = ["data=heart; solvers=level", *(f"data=sonar; solvers={o}" for o in _OTHERS)]
     changed = [Recipe.from_words(each) for each in words]
@@ -109,9 +103,8 @@ def test_a_member_of_a_path_is_known_by_what_comes_before_it() -> None:
     assert last.before == members["level", 10.0]
     assert last.before.before == members["level", 100.0]
     assert last.first == members["level", 100.0].recipe
-    assert {member.key for member in path.members} & {member.key for member in alone} == {
-        members[solver, 100.0].key for solver in ("silp", "level")
-    }
+    first = {members[solver, 100.0].key for solver in ("silp", "level")}
+    assert {member.key for member in path.members} & {member.key for member in alone} == first
     assert last.race == members["silp", 1.0].race
     assert last.race not in {member.race for member in alone}
 
@@ -145,15 +138,19 @@ def test_a_worker_gets_what_is_on_its_kernels_and_helps_others_at_the_end() -> N
     assert len(queue) == 1
 
 
-def test_nobody_helps_at_the_end_of_a_path() -> None:
-    queue = MemberQueue(Sweep.from_words(PATHS.replace(",level", "")).members)
-    first = queue.take("a")
-    assert first is not None
+def test_nobody_helps_at_the_end_of_a_path_which_waits_while_a_member_of_it_may_still_come_back() -> None:
+    first, second, last = members = Sweep.from_words(PATHS.replace(",level", "")).members
+    queue = MemberQueue(members)
+    assert queue.take("a") == first
     assert queue.take("b") is None
     queue.ended(first)
     assert queue.take("b") is None  # "a" knows where to begin
-    assert queue.take("a") is not None
+    assert queue.take("a") == second
     assert len(queue) == 1
+    queue.leave("a")
+    assert queue.take("b") is None
+    queue.ended(second)
+    assert queue.take("b") == last
 
 
 def test_the_threads_of_one_worker_are_on_different_paths() -> None:
@@ -172,7 +169,6 @@ def test_a_worker_helps_with_a_path_that_is_not_begun_and_solves_all_of_it() -> 
     while len(queue):
         for worker, own in solved.items():
             member = queue.take(worker)
-            assert member is not None
             queue.ended(member)
             own.append(member)
     assert solved == {"a": [*members[:3]], "b": [*members[3:]]}
@@ -182,7 +178,6 @@ def test_a_worker_helps_with_a_path_that_is_not_begun_and_solves_all_of_it() -> 
 def test_a_path_whose_worker_was_lost_stays_one(order: tuple[str, str]) -> None:
     queue = MemberQueue(Sweep.from_words(PATHS.replace(",level", "")).members)
     first = queue.take("lost")
-    assert first is not None
     for what in order:
         if what == "leave":
             queue.leave("lost")
@@ -191,16 +186,6 @@ def test_a_path_whose_worker_was_lost_stays_one(order: tuple[str, str]) -> None:
     assert queue.take("b") == first
     assert queue.take("c") is None
     assert len(queue) == 2
-
-
-def test_a_path_waits_while_a_member_of_it_may_still_come_back() -> None:
-    members = Sweep.from_words(PATHS.replace(",level", "")).members
-    queue = MemberQueue(members)
-    queue.take("lost")
-    queue.leave("lost")
-    assert queue.take("b") is None
-    queue.ended(members[0])
-    assert queue.take("b") == members[1]
 
 
 def test_a_member_whose_worker_was_lost_is_handed_out_again_but_not_for_ever() -> None:

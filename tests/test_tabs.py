@@ -1,7 +1,5 @@
 """Tabs follow one session, are files that nobody lists, and are built when they are opened."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 import re

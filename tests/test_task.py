@@ -1,7 +1,5 @@
 """Work in a thread for a page: the newest question wins, its answer is taken once, and the event loop goes first."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import threading
@@ -61,9 +59,6 @@ def ended(work: Task[int]) -> Task[int]:
     wait_for(lambda: work.ended)
     work.take()
     return work
-
-
-# questions and answers
 
 
 def test_the_newest_question_wins_and_its_answer_is_taken_once() -> None:
@@ -169,9 +164,6 @@ def test_nothing_is_left_of_what_was_given_up_or_taken() -> None:
         return asked() is None and [answer() for answer in answers] == [None, None]
 
     wait_for(gone)
-
-
-# the event loop
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ def solved() -> Trace:
     return solve(problem("blobs, C = 100"), "spg", gap=1e-5)
 
 
-def test_columns_have_one_row_per_iterate(solved: Trace) -> None:
+def test_columns_and_frames_have_one_row_per_iterate_and_frames_have_the_numeric_facts(solved: Trace) -> None:
     for name in COLUMNS:
         assert len(getattr(solved, name)) == len(solved)
     assert solved.weights.shape == (len(solved), 20)
@@ -57,6 +57,12 @@ def test_columns_have_one_row_per_iterate(solved: Trace) -> None:
         assert solved.active[t] == (found.weights > 1e-8).sum()
     assert solved.final is solved[-1]
     assert list(solved)[2:4] == solved[2:4]
+    frame = solved.to_frame()
+    assert list(frame["iteration"]) == list(range(len(solved)))
+    for name in SCALARS:
+        np.testing.assert_array_equal(frame[name], getattr(solved, name))
+    np.testing.assert_array_equal(frame["svm_tolerance"], solved.fact("svm_tolerance"))
+    assert all(dtype.kind in "if" for dtype in frame.dtypes)
 
 
 def test_a_trace_tells_what_was_solved_by_whom(solved: Trace) -> None:
@@ -74,15 +80,6 @@ def test_facts_are_columns_with_nan_where_a_step_has_none() -> None:
     np.testing.assert_array_equal(trace.fact("said"), [np.nan, np.nan])
     np.testing.assert_array_equal(trace.fact("unheard of"), [np.nan, np.nan])
     assert list(trace.to_frame().columns[-2:]) == ["active", "cuts"]
-
-
-def test_frames_have_the_columns_and_the_numeric_facts(solved: Trace) -> None:
-    frame = solved.to_frame()
-    assert list(frame["iteration"]) == list(range(len(solved)))
-    for name in SCALARS:
-        np.testing.assert_array_equal(frame[name], getattr(solved, name))
-    np.testing.assert_array_equal(frame["svm_tolerance"], solved.fact("svm_tolerance"))
-    assert all(dtype.kind in "if" for dtype in frame.dtypes)
 
 
 class Growing(Told):
@@ -105,9 +102,6 @@ def test_frames_and_files_can_be_made_while_a_trace_grows(tmp_path: Path) -> Non
     assert len(Trace.load(tmp_path / "t")) == 2
 
 
-# files
-
-
 def test_a_saved_trace_comes_back_the_same(solved: Trace, tmp_path: Path) -> None:
     solved.save(tmp_path / "run.npz")
     loaded = Trace.load(str(tmp_path / "run.npz"))
@@ -121,15 +115,7 @@ def test_a_saved_trace_comes_back_the_same(solved: Trace, tmp_path: Path) -> Non
     assert (tmp_path / "again").exists()
 
 
-def test_dual_variables_of_several_classes_survive_a_file(tmp_path: Path) -> None:
-    plain = problem("blobs, C = 1")
-    trace = solve(formulate("multiclass hinge, simplex", plain.bank, plain.y, 1.0), "spg", gap=1e-3)
-    assert trace.dual.shape == (len(trace), 40, 3)
-    trace.save(tmp_path / "run.npz")
-    np.testing.assert_array_equal(Trace.load(tmp_path / "run.npz").dual, trace.dual)
-
-
-def test_nan_infinity_and_words_survive_a_file(tmp_path: Path) -> None:
+def test_nan_infinity_words_and_dual_variables_of_several_classes_survive_a_file(tmp_path: Path) -> None:
     trace = Trace("α", "β", {"c": None, "d": [1, 2]}, ["gauss 2⁻¹ on x"], "p")
     trace.append(iterate([1.0], objective=np.inf, bound=np.nan, lp=float("-inf"), said="naïve"), 0.5)
     trace.save(tmp_path / "t")
@@ -139,6 +125,11 @@ def test_nan_infinity_and_words_survive_a_file(tmp_path: Path) -> None:
     assert loaded.final.facts.known() == {"lp": float("-inf"), "said": "naïve"}
     assert loaded.final.objective == np.inf
     assert np.isnan(loaded.final.lower_bound)
+    plain = problem("blobs, C = 1")
+    trace = solve(formulate("multiclass hinge, simplex", plain.bank, plain.y, 1.0), "spg", gap=1e-3)
+    assert trace.dual.shape == (len(trace), 40, 3)
+    trace.save(tmp_path / "t")
+    np.testing.assert_array_equal(Trace.load(tmp_path / "t").dual, trace.dual)
 
 
 def test_the_end_of_a_method_survives_a_file_as_files_have_always_said_it(tmp_path: Path) -> None:
@@ -157,9 +148,7 @@ def test_facts_in_a_mapping_are_refused_in_a_sentence() -> None:
         Iterate(np.ones(2), np.ones(2), 1.0, 1.0, 1.0, 1, {"cuts": 2})  # type: ignore[arg-type]
 
 
-def test_a_trace_carries_its_seed_its_recipe_and_the_versions_it_came_by_into_files(
-    solved: Trace, tmp_path: Path
-) -> None:
+def test_a_trace_carries_its_seed_its_recipe_and_its_versions_into_files(solved: Trace, tmp_path: Path) -> None:
     assert set(solved.versions) == {"mklviz", "python", "numpy", "scipy", "numba"}
     assert solved.versions["numpy"] == np.__version__
     trace = Trace("spg", "SPG", recipe='{"data": "iris"}', versions={"mklviz": "0.0.1"})
@@ -218,9 +207,6 @@ def test_files_of_other_versions_and_missing_files_are_told_apart(solved: Trace,
         Trace.load(tmp_path)
 
 
-# stop rules
-
-
 NARROW = iterate([1.0], objective=100.0, bound=98.0)
 JUDGED: dict[str, tuple[StopRule, Trace, str]] = {
     "a gap above": (Gap(0.01), recorded(NARROW), ""),
@@ -245,7 +231,7 @@ def test_a_rule_judges_what_it_measures(name: str) -> None:
     assert found is None or found.reason.endswith(".")
 
 
-def test_the_gap_of_a_run_has_its_best_bounds_and_never_rises() -> None:
+def test_a_gap_is_of_the_best_bounds_so_far_never_rises_and_is_that_of_an_iterates_own_dual_variables() -> None:
     bounds = [(100.0, 50.0), (90.0, 20.0), (200.0, 80.0), (np.inf, np.nan), (89.0, 70.0)]
     trace = recorded(*(iterate([1.0], objective, bound) for objective, bound in bounds))
     np.testing.assert_allclose(trace.gap, [0.5, 40 / 90, 10 / 90, 10 / 90, 9 / 89], rtol=1e-15)
@@ -254,6 +240,11 @@ def test_the_gap_of_a_run_has_its_best_bounds_and_never_rises() -> None:
     assert (trace.best_index, trace.best) == (4, trace[4])
     assert trace.best_bound is trace[2]
     assert trace.final is trace[4]
+    trace = recorded(iterate([1.0], 1.0, -1.0), iterate([1.0], 0.1, -0.5))  # relative to 0.1 that would be 6
+    np.testing.assert_array_equal(trace.gap, [2.0, 2.0])
+    found = replace(iterate([1.0], objective=2.0, bound=1.9), dual_bound=1.0, certificate=np.ones(4))
+    assert found.gap == 0.5
+    assert recorded(found).gap[0] == pytest.approx(0.05)
 
 
 def test_the_zero_function_is_no_solution_once_it_is_left() -> None:
@@ -263,17 +254,6 @@ def test_the_zero_function_is_no_solution_once_it_is_left() -> None:
     trace = recorded(nothing, nothing, something, *later)
     assert [trace.best_index_at(t) for t in range(5)] == [0, 0, 2, 3, 3]
     np.testing.assert_array_equal(trace.gap, np.ones(5))  # nothing is proved
-
-
-def test_a_gap_once_certified_stays_where_the_objective_shrinks_faster_than_the_bound_rises() -> None:
-    trace = recorded(iterate([1.0], 1.0, -1.0), iterate([1.0], 0.1, -0.5))  # relative to 0.1 that would be 6
-    np.testing.assert_array_equal(trace.gap, [2.0, 2.0])
-
-
-def test_the_gap_of_an_iterate_is_that_of_its_own_dual_variables() -> None:
-    found = replace(iterate([1.0], objective=2.0, bound=1.9), dual_bound=1.0, certificate=np.ones(4))
-    assert found.gap == 0.5
-    assert recorded(found).gap[0] == pytest.approx(0.05)
 
 
 def test_limits_count_steps_and_a_further_rule_may_stop_a_solve() -> None:

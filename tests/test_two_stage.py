@@ -68,7 +68,7 @@ def test_the_points_of_easymkl_are_the_nearest_and_its_weights_their_distances(n
 
 
 @pytest.mark.parametrize("name", ["alignf", "easymkl"])
-def test_they_end_after_one_step_with_a_certified_gap_and_say_why(name: str) -> None:
+def test_they_end_after_one_step_with_a_certified_gap_say_why_and_others_start_where_they_end(name: str) -> None:
     posed = problem("sonar")
     trace = solve(posed, name)
     assert len(trace) == 2
@@ -76,14 +76,8 @@ def test_they_end_after_one_step_with_a_certified_gap_and_say_why(name: str) -> 
     assert "does not look at the objective" in trace.reason
     assert trace.final.lower_bound <= solve(posed, "newton", gap=1e-6).best.objective <= trace.final.objective
     assert TwoStageFacts.of(trace.final).criterion > 0.0
-
-
-@pytest.mark.parametrize("name", ["alignf", "easymkl"])
-def test_others_start_where_they_end(name: str) -> None:
-    posed = problem("sonar")
-    there = solve(posed, name).final
-    first = next(iter(make_solver("level").iterates(posed, there)))
-    np.testing.assert_allclose(first.weights, there.weights, rtol=1e-12)
+    first = next(iter(make_solver("level").iterates(posed, trace.final)))
+    np.testing.assert_allclose(first.weights, trace.final.weights, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["alignf", "easymkl"])
@@ -91,9 +85,6 @@ def test_kernels_that_tell_nothing_apart_get_equal_weights(name: str) -> None:
     bank = type(problem("sonar").bank).from_grams([np.ones((6, 6)), 2.0 * np.ones((6, 6))])
     posed = Problem(bank, np.array([1.0, -1.0] * 3), Hinge(1.0), Simplex())
     np.testing.assert_allclose(solve(posed, name).final.weights, 0.5)
-
-
-# what they chose is what is reported
 
 
 class Heaviest(TwoStage):
@@ -126,7 +117,7 @@ def test_the_solution_is_what_the_method_chose_however_low_the_objective_of_its_
     assert trace.best_start.weights[-1] == 1.0
 
 
-def test_files_say_that_the_last_iterate_is_the_solution_and_those_from_before_are_known_by_their_solver(
+def test_files_say_that_the_last_iterate_is_the_solution_and_older_ones_are_known_by_their_solver(
     tmp_path: Path,
 ) -> None:
     def read(**header: Any) -> Trace:

@@ -54,9 +54,6 @@ def best(loss: type[Loss], lam: float, alpha: float, count: int) -> float:
     return conic_value(mean_problem(loss, lam, alpha, count))
 
 
-# the algorithm of the paper
-
-
 def paper_scores(posed: Problem, epochs: int) -> Array:
     """Run the paper's algorithm 1 as it stands, with a vector w_k and a vector theta_k per kernel and class."""
     rng, labels = np.random.default_rng(0), posed.y.astype(int)
@@ -144,8 +141,6 @@ def test_obscure_in_features_finds_the_same_function() -> None:
     np.testing.assert_allclose(posed.bank.apply(batch.weights, batch.dual * posed.y), scores(), atol=1e-9)
 
 
-# bounds
-
 CASES = [
     ("ufo", Hinge, 0.1, 0.05, 6),
     ("ufo", Hinge, 0.1, 0.0, 6),
@@ -158,9 +153,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("solver", "loss", "lam", "alpha", "count"), CASES)
-def test_both_bounds_meet_at_the_conic_optimum(
-    solver: str, loss: type[Loss], lam: float, alpha: float, count: int
-) -> None:
+def test_bounds_meet_at_the_conic_optimum(solver: str, loss: type[Loss], lam: float, alpha: float, count: int) -> None:
     """Within 1e-3 of it after 2,000 epochs of 24 samples: a rate of log(t)/t needs as many."""
     posed, optimum = mean_problem(loss, lam, alpha, count), best(loss, lam, alpha, count)
     last = first(make_solver(solver), posed, 2000)[-1]
@@ -171,9 +164,6 @@ def test_both_bounds_meet_at_the_conic_optimum(
     assert last.objective >= optimum * (1 - 2e-5)
 
 
-# sparsity
-
-
 @pytest.mark.parametrize("loss", LOSSES)
 def test_too_large_an_alpha_leaves_the_zero_function(loss: type[Loss]) -> None:
     """Every sample is then as wrong as ever, and for the hinge loss the bounds agree at once."""
@@ -182,9 +172,6 @@ def test_too_large_an_alpha_leaves_the_zero_function(loss: type[Loss]) -> None:
     assert not trace.final.weights.any()
     assert trace.final.objective == pytest.approx(1.0 if loss is Hinge else np.log(2.0))
     assert trace.status == "converged"
-
-
-# OBSCURE beside UFO-MKL
 
 
 @pytest.mark.parametrize("name", ["liver", "ionosphere"])

@@ -114,9 +114,6 @@ def test_a_start_of_another_size_or_of_no_numbers_is_refused(weights: Array, dua
         solve(posed("hinge, simplex"), "level", start=iterate(weights, dual))
 
 
-# weights
-
-
 @pytest.mark.parametrize("regularizer", [price for price in REGULARIZERS if price.weighted], ids=repr)
 def test_start_weights_lie_in_the_domain(regularizer: Regularizer) -> None:
     rng = np.random.default_rng(0)
@@ -138,9 +135,6 @@ def test_weights_take_the_scale_that_a_new_price_asks_for() -> None:
     start = solve(found, "newton", gap=1e-9).best_start
     cheaper = replace(found, regularizer=L1Penalty(found.regularizer.sigma / 4.0))  # type: ignore[attr-defined]
     np.testing.assert_allclose(start_weights(cheaper, start), 2.0 * start.weights, rtol=1e-4)  # its own gap's root
-
-
-# dual variables
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: f"{loss.name_}, bias {loss.bias}")

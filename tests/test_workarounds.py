@@ -59,9 +59,6 @@ def test_every_module_of_the_server_stands_among_the_defences_or_defends_nothing
     assert {path.stem for path in (ROOT / "mklviz" / "server").glob("*.py")} - plain <= named
 
 
-# -- Python
-
-
 @pytest.mark.skipif(sys.version_info >= (3, 13), reason="newer Pythons may have the bound of cpython#156002")
 def test_python_unpacks_all_of_a_bzip2_member_at_once() -> None:
     packed = io.BytesIO()
@@ -77,9 +74,6 @@ def test_python_unpacks_all_of_a_bzip2_member_at_once() -> None:
     assert most > 5_000_000, gone("zipfile (ArchiveMember of mklviz/unpacking.py)")
 
 
-# -- numba
-
-
 def test_numba_refuses_a_function_that_it_has_no_place_to_cache() -> None:
     names: dict[str, Any] = {}
     exec(compile("def double(x):\n    return x + x\n", "/nowhere/double.py", "exec"), names)
@@ -91,9 +85,7 @@ def test_numba_refuses_a_function_that_it_has_no_place_to_cache() -> None:
 
 
 @pytest.mark.full  # compiles
-def test_numba_does_not_look_at_the_files_of_what_a_function_calls(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_numba_does_not_look_at_files_of_what_a_function_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
     inner, outer = tmp_path / "cached_inner.py", tmp_path / "cached_outer.py"
     head = "from numba import njit\n"
@@ -105,9 +97,6 @@ def test_numba_does_not_look_at_the_files_of_what_a_function_calls(
         importlib.invalidate_caches()
         last = importlib.import_module("cached_outer").g()
     assert last == 1, gone("numba#1833 (mklviz/compiled.py)")
-
-
-# -- Panel and Bokeh in Python
 
 
 def test_panel_imports_whatever_module_the_address_of_a_file_names(
@@ -133,7 +122,6 @@ def test_panel_answers_a_queued_change_without_the_lock() -> None:
 def test_bokeh_works_out_the_defaults_of_a_class_again_for_each_model() -> None:
     source = inspect.getsource(HasProps)
     method = re.search(r"@classmethod\n    def _overridden_defaults\(cls\).*?return \w+\n", source, re.DOTALL)
-    assert method is not None
     assert "cache" not in method[0], gone("views/host/panel_setup.py")
 
 
@@ -163,9 +151,6 @@ def test_bokeh_carries_out_what_browsers_say_in_other_threads() -> None:
     assert hasattr(session, "_run_in_executor"), gone("bokeh#15294 (views/host/panel_setup.py)")
 
 
-# -- BokehJS
-
-
 @pytest.mark.skipif(BOKEH >= (3, 10), reason="bokeh#15347 is mended in later releases; the oldest allowed is older")
 def test_bokehjs_drops_the_arrays_of_a_page_that_comes_back() -> None:
     assert re.search(r"document\.replace_with_json\(doc_json\)", SCRIPT), gone("bokeh#15347 (views/host/reconnect.js)")
@@ -185,7 +170,6 @@ def test_bokehjs_sends_models_back_that_came_from_the_server() -> None:
 
 def test_bokehjs_lays_out_a_figure_that_has_no_layout_yet_or_that_nobody_sees() -> None:
     measure = re.search(r"_measure_layout\(\) \{\s+const \{ frame_width.*?top_panel", SCRIPT, re.DOTALL)
-    assert measure is not None
     assert "layout == null" not in measure[0], gone("The layout of figures (views/host/built_first.js)")
     assert "is_displayed" not in measure[0], gone("The layout of figures that nobody sees (views/host/built_first.js)")
 
@@ -198,9 +182,8 @@ def test_bokehjs_lays_out_a_figure_that_nobody_sees_at_each_change() -> None:
 
 
 def test_bokehjs_takes_a_mouse_that_rests_for_a_long_press() -> None:
-    assert "setTimeout(() => this._pointer_timeout(), UIGestures.press_threshold)" in SCRIPT, gone(
-        "The long press (views/chart/bokeh_figure.py)"
-    )
+    timer = "setTimeout(() => this._pointer_timeout(), UIGestures.press_threshold)"
+    assert timer in SCRIPT, gone("The long press (views/chart/bokeh_figure.py)")
 
 
 def test_dask_listens_for_http_where_no_dashboard_is_asked_for() -> None:
