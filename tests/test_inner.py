@@ -6,7 +6,8 @@ from functools import cache
 import _problems
 import numpy as np
 import pytest
-from _formulations import LOSSES, MULTICLASS, N, conic_value, targets, targets_of
+from _conic import conic_value
+from _formulations import LOSSES, MULTICLASS, N, targets, targets_of
 from _problems import left_at, random_grams
 from scipy.linalg import LinAlgError, cho_solve
 
