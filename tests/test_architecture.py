@@ -7,7 +7,6 @@ import importlib
 import inspect
 import os
 import pkgutil
-import subprocess
 import sys
 import tomllib
 from collections import Counter
@@ -189,39 +188,16 @@ def test_a_new_formulation_is_one_file_that_imports_from_no_higher_floor(text: s
     assert [name for name in own if FLOORS.index(floor_of(name)) > FLOORS.index("mklviz.problem")] == []
 
 
-@pytest.mark.parametrize(
-    "package", ["mklviz.kernels", "mklviz.problem", "mklviz.contract", "mklviz.inner", "mklviz.solvers"]
-)
-def test_problems_and_solvers_know_no_screen_and_no_threads(package: str) -> None:
-    forbidden = SCREEN | {"threading", "multiprocessing", "concurrent", "asyncio", "time", "logging"}
-    assert offenders(package, forbidden) == []
+CLOCKS = {"threading", "multiprocessing", "concurrent", "asyncio", "time", "logging"}
+FOREIGN = {  # to whom
+    **dict.fromkeys(("kernels", "problem", "contract", "inner", "solvers"), SCREEN | CLOCKS),
+    **dict.fromkeys(("context", "record", "engine", "recipe", "datasets", "analysis"), SCREEN),
+}
 
 
-@pytest.mark.parametrize(
-    "package", ["mklviz.context", "mklviz.record", "mklviz.engine", "mklviz.recipe", "mklviz.datasets"]
-)
-def test_the_engine_knows_no_screen(package: str) -> None:
-    assert offenders(package, SCREEN) == []
-
-
-def test_what_is_computed_of_a_race_needs_no_screen() -> None:
-    """The numbers of maps, models and rules are of use without Panel and Bokeh; the tabs only draw them."""
-    assert offenders("mklviz.analysis", SCREEN | {"mklviz.views"}) == []
-    names = [name for name in SOURCES if inside(name, {"mklviz.analysis"})]
-    program = f"import sys; {'; '.join(f'import {name}' for name in names)}; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
-    loaded = set(done.stdout.split())
-    assert set(names) <= loaded
-    assert {name.partition(".")[0] for name in loaded} & SCREEN == set()
-    assert not any(inside(name, {"mklviz.views"}) for name in loaded)
-
-
-def test_the_servers_front_process_is_light() -> None:
-    """It only hands connections on: no page, no Panel, no Bokeh and no NumPy is loaded."""
-    program = "import sys, mklviz.cli.commands, mklviz.server.front, mklviz.cli.arguments; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
-    loaded = {name.partition(".")[0] for name in done.stdout.split()}
-    assert loaded & {"bokeh", "holoviews", "numba", "numpy", "panel", "param", "scipy"} == set()
+@pytest.mark.parametrize("package", FOREIGN)
+def test_problems_and_solvers_know_no_screen_and_no_threads_and_what_runs_them_no_screen(package: str) -> None:
+    assert offenders(f"mklviz.{package}", FOREIGN[package]) == []
 
 
 @pytest.mark.parametrize("package", ["mklviz.solvers", "mklviz.kernels.families", "mklviz.problem.regularizers"])

@@ -2,11 +2,10 @@
 
 import asyncio
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
-from _ticks import warm_up_by
-from _waits import wait_for
+from _ticks import follow, warm_up_by
 
 from mklviz.engine.race import entered
 from mklviz.engine.warmup import PREPARING, Warmup
@@ -61,10 +60,6 @@ def explorer() -> Iterator[Explorer]:
     made.set_dark(False)
     yield made
     made.close()
-
-
-def follow(explorer: Explorer, found: Callable[[], object]) -> None:
-    wait_for(found, meanwhile=lambda: asyncio.run(explorer.tick()))
 
 
 def points(view: RaceView) -> dict[str, int]:

@@ -15,7 +15,7 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
-from _waits import wait_for
+from _waits import alive, wait_for
 from numba.core import event
 from numba.core.caching import IndexDataCacheFile
 
@@ -206,19 +206,7 @@ print(subprocess.Popen([sys.executable, *{HELPER}, str(os.getpid())], stdin=sys.
     with subprocess.Popen([sys.executable, "-c", start], cwd=ROOT, **pipes) as gone:
         helper = int(gone.stdout.readline())
         gone.wait()
-        wait_for(lambda: not _alive(helper), "the end of the helper")  # its input stays open
-
-
-def _alive(process: int) -> bool:
-    """Whether a process runs; one that has ended and that nobody has asked for does not."""
-    state = Path(f"/proc/{process}/stat")
-    if state.exists():
-        return state.read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    return not Path("/proc").exists()
+        wait_for(lambda: not alive(helper), "the end of the helper")  # its input stays open
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 from _browser import free_port
-from _waits import next_round, soon, wait_for
+from _waits import alive, next_round, soon, wait_for
 from bokeh.util.token import generate_jwt_token, generate_session_id, get_session_id
 
 from mklviz.errors import MklvizError
@@ -176,12 +176,6 @@ def first_page(port: int) -> bytes:
         return b""
 
     return wait_for(content, "the page")
-
-
-def alive(process: int) -> bool:
-    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    return False
 
 
 # Connections: so many places, and the clock; who has most of them gives up the oldest

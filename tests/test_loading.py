@@ -61,6 +61,20 @@ def test_figures_know_neither_panel_nor_whoever_runs_a_solver() -> None:
     assert [name for name in drawers if re.search("^(from|import) mklviz.engine", sources[name], re.MULTILINE)] == []
 
 
+def test_what_is_computed_of_a_race_needs_no_screen() -> None:
+    """The numbers of maps, models and rules are of use without Panel and Bokeh; the tabs only draw them."""
+    names = {name for name in SOURCES if inside(name, {"mklviz.analysis"})}
+    modules = modules_after("; ".join(f"import {name}" for name in sorted(names)))
+    assert names <= modules
+    assert [name for name in modules if inside(name, SCREEN | {"mklviz.views"})] == []
+
+
+def test_the_servers_front_process_is_light() -> None:
+    """It only hands connections on: no page, no Panel, no Bokeh and no NumPy is loaded."""
+    loaded = loaded_after("import mklviz.cli.commands, mklviz.server.front, mklviz.cli.arguments")
+    assert loaded & {"bokeh", "holoviews", "numba", "numpy", "panel", "param", "scipy"} == set()
+
+
 @pytest.mark.full
 def test_a_logistic_problem_loads_its_functions_before_any_clock_runs() -> None:
     assert "scipy.special" in modules_after("import mklviz as mv; mv.Logistic(1.0)")
