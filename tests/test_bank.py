@@ -153,12 +153,9 @@ def test_the_estimate_counts_kernels_exactly_and_dense_bytes_exactly() -> None:
     assert KernelBank.estimate(40, 3, on_all)[1] == KernelBank.build(X, on_all).nbytes
 
 
-def test_a_bank_that_would_not_fit_is_refused_before_it_is_built() -> None:
+def test_a_bank_that_would_not_fit_is_refused_before_it_is_built_and_one_larger_than_estimated_then() -> None:
     with pytest.raises(BankTooLarge, match=r"kernels on 3,000 samples need about .* GB, but .* use fewer samples"):
         KernelBank.build(np.zeros((3000, 300)) + RNG.normal(size=300), [Laplacian(on="all")] * 100)
-
-
-def test_a_bank_that_turns_out_larger_than_estimated_is_refused_too() -> None:
     X = RNG.normal(size=(300, 4))  # narrow kernels have full rank
     narrow: list[KernelFamily] = [Gaussian(widths=(1e-4, 1e-3), on="each")]
     _, size = KernelBank.estimate(300, 4, narrow)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _browser import Pages, Program, Server, events_of, new_page, serving
+from _browser import Pages, Program, Server, events_of, fresh_page, serving
 from _waits import wait_for
 
 pytestmark = pytest.mark.browser
@@ -33,14 +33,13 @@ def test_who_gives_the_code_has_a_complete_page_in_which_nothing_that_a_person_d
     assert first.status.startswith("Press Run")
     first.page.close()
     assert not pages.errors
-    stranger = new_page(chromium)
+    stranger = fresh_page(chromium)
     stranger.goto(gated)
     assert "opens with a code" in stranger.inner_text("body")
     stranger.fill("input", "blackboard")
     stranger.click("button")
     stranger.get_by_role("link", name="Explore").first.wait_for()
     assert "code" not in stranger.url
-    stranger.context.close()
     app = pages.open(f"{gated}?recipe=data=two_moons;solvers=level,silp;max-iter=20")
     app.press("Run")
     app.until_finished()
@@ -58,45 +57,41 @@ def test_who_gives_the_code_has_a_complete_page_in_which_nothing_that_a_person_d
 @pytest.mark.parametrize("gated", ["2"], indirect=True, scope="module")
 def test_a_visitor_sees_his_own_races_and_his_switch_is_for_his_own_browser(chromium: Any, gated: str) -> None:
     """The recipe of a link stands in for A's own."""
-    race, contexts = "recipe=data=heart;solvers=level;max-iter=20", [new_page(chromium).context for _ in "AB"]
+    race, contexts = "recipe=data=heart;solvers=level;max-iter=20", [fresh_page(chromium).context for _ in "AB"]
     ours, theirs = map(Pages, contexts)
     rows, keep = ".row[data-id]", "Keep my races"
-    try:
-        away, before = (pages.open(f"{gated}?code=blackboard&{race}") for pages in (theirs, ours))
-        chosen = ours.open(f"{gated}?code=blackboard&page=runs", button="Open").page
-        chosen.get_by_role("switch", name=keep).click()
-        again = ours.open(f"{gated}?page=runs", button="Open").page
+    away, before = (pages.open(f"{gated}?code=blackboard&{race}") for pages in (theirs, ours))
+    chosen = ours.open(f"{gated}?code=blackboard&page=runs", button="Open").page
+    chosen.get_by_role("switch", name=keep).click()
+    again = ours.open(f"{gated}?page=runs", button="Open").page
 
-        def heard() -> bool:  # a page says what the server knew when it built it
-            switch = again.get_by_role("switch", name=keep)
-            switch.wait_for()
-            if kept := switch.is_checked():
-                again.reload()
-            return not kept
+    def heard() -> bool:  # a page says what the server knew when it built it
+        switch = again.get_by_role("switch", name=keep)
+        switch.wait_for()
+        if kept := switch.is_checked():
+            again.reload()
+        return not kept
 
-        wait_for(heard, "the switch", events_of(again))
-        chosen.close()
-        for app in (away, before):
-            app.press("Run")
-            app.until_finished()
-        before.page.close()
-        theirs_too = theirs.open(f"{gated}?page=runs", button="Open").page
-        wait_for(lambda: theirs_too.locator(rows).count() == 1, "the race of the other", events_of(theirs_too))
-        assert theirs_too.get_by_role("switch", name=keep).is_checked()
-        again.reload()
-        again.get_by_text("No race is saved here yet").wait_for()
-        for query in ("follow=nobody", away.page.url.partition("?")[2]):
-            other = contexts[0].new_page()
-            other.goto(f"{gated}?{query}")
-            wait_for(lambda: other.get_by_role("tab", name="Runs").count(), "the tabs", events_of(other))  # noqa: B023
-            other.get_by_role("tab", name="Runs").first.click()
-            other.get_by_text("No race is saved here yet").first.wait_for()
-            assert other.locator(rows).count() == 0
-            other.close()
-        assert not ours.errors + theirs.errors
-    finally:
-        for context in contexts:
-            context.close()
+    wait_for(heard, "the switch", events_of(again))
+    chosen.close()
+    for app in (away, before):
+        app.press("Run")
+        app.until_finished()
+    before.page.close()
+    theirs_too = theirs.open(f"{gated}?page=runs", button="Open").page
+    wait_for(lambda: theirs_too.locator(rows).count() == 1, "the race of the other", events_of(theirs_too))
+    assert theirs_too.get_by_role("switch", name=keep).is_checked()
+    again.reload()
+    again.get_by_text("No race is saved here yet").wait_for()
+    for query in ("follow=nobody", away.page.url.partition("?")[2]):
+        other = contexts[0].new_page()
+        other.goto(f"{gated}?{query}")
+        wait_for(lambda: other.get_by_role("tab", name="Runs").count(), "the tabs", events_of(other))  # noqa: B023
+        other.get_by_role("tab", name="Runs").first.click()
+        other.get_by_text("No race is saved here yet").first.wait_for()
+        assert other.locator(rows).count() == 0
+        other.close()
+    assert not ours.errors + theirs.errors
 
 
 @pytest.mark.parametrize("script", ["panel-material-ui.bundle.js", "bokeh.min.js"])

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from _browser import App, Pages, Server, at_rest, new_page
+from _browser import App, Pages, Server, at_rest, fresh_page
 
 from mklviz.scenarios import Scenario, scenarios
 
@@ -125,7 +125,7 @@ BARS = '(figure) => figure.renderers.find((r) => r.glyph.type === "HBar").data_s
 @pytest.fixture
 def open_lesson(chromium: Any, server: Server) -> Iterator[Callable[..., App]]:
     """Open lessons on the stage, in a browser that has kept no answer of those above."""
-    context = new_page(chromium).context
+    context = fresh_page(chromium).context
     pages = Pages(context)
 
     def opened(width: int = 1280, height: int = 720, **query: str) -> App:
@@ -133,7 +133,6 @@ def open_lesson(chromium: Any, server: Server) -> Iterator[Callable[..., App]]:
         return pages.open(address, width, height, "Run lesson")
 
     yield opened
-    context.close()
     assert not pages.errors, "\n".join(pages.errors)
 
 

@@ -92,9 +92,6 @@ def test_the_race_that_a_page_opens_with_and_all_lessons_are_recorded_and_record
     assert set(NAMES) == {name for name, each in scenarios().items() if each.question is not None}
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 1_100_000
     assert recording("half-a-million") == {}
-
-
-def test_a_recording_says_of_the_weights_what_was_recorded() -> None:
     assert recording(DEFAULT)["silp"].motion.verdict == "oscillates"
     assert recording(DEFAULT)["level"].motion.verdict != "oscillates"
 

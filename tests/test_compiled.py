@@ -284,25 +284,19 @@ def test_parts_that_were_loaded_say_nothing_of_the_time_that_others_take() -> No
     assert left > USUAL  # for each of the others what this one took: the clock began long ago
 
 
-def test_every_solver_of_the_first_scenario_and_every_other_names_parts_that_exist() -> None:
-    assert {part for solver in solver_classes() for part in needs(solver)} <= set(PARTS)
-
-
-def test_everything_comes_with_the_least_to_compile_in_front() -> None:
+def test_everything_comes_with_the_least_to_compile_in_front_and_every_solver_names_parts_that_exist() -> None:
     tasks = list(everything())
     assert len(tasks) == len(problems()) * len(solver_classes())
     assert {part for part, _, _ in tasks} == set(SMALL)
     first = [solver for part, _, solver in tasks if part == "problem 1"]
     assert first[-1] == "level"
+    assert {part for solver in solver_classes() for part in needs(solver)} <= set(PARTS)
 
 
-def test_a_miniature_is_of_the_kind_it_stands_for() -> None:
+def test_a_miniature_is_of_the_kind_it_stands_for_also_where_samples_have_weights() -> None:
     for make in problems():
         posed = make()
         assert {kind(small) for small in miniatures(posed)} == {kind(posed)}
-
-
-def test_samples_with_weights_have_small_problems_with_weights() -> None:
     data = load_dataset("two_moons", n=30)
     weighted = Problem(paper_bank(data.X), data.y, Hinge(10.0), sample_weight=np.resize([1.0, 2.0, 3.0], 30))
     assert [small.sample_weight is not None for small in miniatures(weighted)] == [True]

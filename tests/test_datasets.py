@@ -187,7 +187,7 @@ def test_without_noise_the_figures_are_exact():
     assert np.array_equal(np.where(parity, -1.0, 1.0), board.y)  # one square to the right, the other colour
 
 
-def test_planted_labels_do_not_change_when_the_noise_features_do():
+def test_planted_labels_do_not_change_when_the_noise_features_do_and_flip_by_the_share_asked_for():
     ds = load_dataset("planted", n=400, n_features=8, informative=2)
     assert len(ds.informative) == 2
     rng = np.random.default_rng(0)
@@ -200,9 +200,6 @@ def test_planted_labels_do_not_change_when_the_noise_features_do():
     # what 200 features without signal reach
     chance = max(abs(np.corrcoef(ds.y, rng.standard_normal(400))[0, 1]) for _ in range(200))
     assert all((dependence(j) > 2 * chance) == (j in ds.informative) for j in range(8))
-
-
-def test_planted_flips_the_share_of_labels_it_is_asked_to():
     clean, flipped = (load_dataset("planted", flip=share) for share in (0.0, 0.1))
     assert np.sum(clean.y != flipped.y) == 20
 

@@ -155,15 +155,12 @@ def test_solving_them_afresh_gives_the_objectives_that_were_carried_over() -> No
     assert len(differences) == len(card.mapped)
 
 
-def test_where_there_is_no_other_formulation_it_says_why() -> None:
+def test_where_there_is_no_other_formulation_or_no_weight_it_says_why() -> None:
     card = shown(ended(ElasticNet(0.5, 0.5)))
     assert card.root.visible
     assert "not a function of one norm" in card.words.object
     assert not card.check.visible
     assert card.table.object == ""
-
-
-def test_a_solution_without_any_weight_says_so() -> None:
     race = ended(L1Penalty(10.0), Hinge(1e-6), "spicymkl")
     assert not race.traces["spicymkl"].final.weights.any()
     card = shown(race)

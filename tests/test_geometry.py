@@ -118,7 +118,7 @@ def test_who_works_on_cuts_is_told_by_the_second_step() -> None:
 # where things are
 
 
-def test_a_plane_of_all_paths_explains_what_the_largest_singular_values_do() -> None:
+def test_a_plane_of_all_paths_explains_what_the_largest_singular_values_do_and_laid_anew_looks_as_before() -> None:
     weights = np.random.default_rng(1).dirichlet(np.ones(6), size=30)
     origin = weights[-1]
     plane = principal_plane(weights, origin, Simplex().project)
@@ -128,9 +128,6 @@ def test_a_plane_of_all_paths_explains_what_the_largest_singular_values_do() -> 
     places = np.array([plane.position(w) for w in weights])
     assert ((places[:, 0] ** 2).sum(), (places[:, 1] ** 2).sum()) == pytest.approx(tuple(sizes[:2] ** 2))
     assert ((places >= plane.low) & (places <= plane.high)).all()
-
-
-def test_a_plane_laid_anew_is_turned_to_look_as_before() -> None:
     weights = np.random.default_rng(2).dirichlet(np.ones(6), size=40)
     before = principal_plane(weights[:38], weights[0], Simplex().project)
     after = principal_plane(weights, weights[0], Simplex().project, before.directions)

@@ -124,12 +124,14 @@ def test_logistic_regression_on_large_kernels_of_low_rank_is_exact_in_the_gap(
     assert abs(primal - inner.value) <= 1e-7 * primal
 
 
-def test_unknown_losses_are_refused() -> None:
+def test_unknown_losses_and_those_without_a_method_on_factors_are_refused_in_a_sentence() -> None:
     class Other:
         label = "other"
 
     with pytest.raises(UnsupportedProblem, match="no inner solver for the other loss"):
         inner_solver(Other(), targets(False))  # type: ignore[arg-type]
+    with pytest.raises(UnsupportedProblem, match="ε-insensitive loss where kernels are given by factors"):
+        inner_solver(EpsilonInsensitive(1.0), Y, "factors")
 
 
 @pytest.mark.parametrize("tol", [1e-3, 1e-9])
@@ -249,11 +251,6 @@ def test_a_warm_solve_ends_where_a_cold_one_does_from_any_start(loss: Loss) -> N
     cold.solve((Z, other), 1e-8, True)
     loss.check_dual(loss.dual_from_signed(cold.signed, Y), Y)
     assert warm.value == pytest.approx(cold.value, rel=1e-7)
-
-
-def test_losses_without_a_method_on_factors_are_refused_with_a_sentence() -> None:
-    with pytest.raises(UnsupportedProblem, match="ε-insensitive loss where kernels are given by factors"):
-        inner_solver(EpsilonInsensitive(1.0), Y, "factors")
 
 
 @pytest.mark.parametrize("loss", ON_FACTORS, ids=repr)

@@ -541,17 +541,13 @@ def test_a_score_that_is_no_number_comes_last() -> None:
     assert found.C_ == 100.0
 
 
-def test_a_solver_in_words_keeps_its_own_seed_and_may_have_spaces() -> None:
+def test_seeds_are_numbers_or_generators_of_scikit_learn_and_a_solver_in_words_keeps_its_own() -> None:
     X, y = data()
     made = [mv.MKLClassifier(WORDS, solver=words, random_state=5).fit(X, y) for words in ("pgd:seed=3", " pgd\n")]
     assert [one.trace_.options["seed"] for one in made] == [3, 5]
     with pytest.raises(ProblemError, match="names 2"):
         mv.MKLClassifier(WORDS, solver="spg level").fit(X, y)
     assert not hasattr(mv.MKLClassifierCV(), "C")  # which is chosen
-
-
-def test_seeds_are_numbers_or_generators_of_scikit_learn() -> None:
-    X, y = data()
     given = [np.random.RandomState(3), np.random.RandomState(3), 5]
     one, same, other = (
         mv.MKLClassifier(WORDS, approximation=mv.Nystrom(5), random_state=seed).fit(X, y) for seed in given
@@ -644,12 +640,19 @@ def test_features_of_the_learned_kernel_serve_what_is_linear() -> None:
         mv.MKLTransformer(mv.MKLClassifier(WORDS, approximation=None)).fit(X, y)
 
 
-def test_support_vectors_are_told_as_in_an_svm() -> None:
+def test_support_vectors_are_told_as_in_an_svm_and_pictures_take_estimators() -> None:
     X, y = data()
     model = fitted()
     np.testing.assert_array_equal(model.support_vectors_, X[model.support_])
     np.testing.assert_array_equal(model.n_support_, [(y[model.support_] == label).sum() for label in model.classes_])
     assert mv.MKLRegressor("gauss:1").fit(X, X[:, 0]).n_support_.tolist() == [len(X)]
+    drawn = mv.plot.shares(fitted(), X)
+    shares = fitted().kernel_shares(X)
+    assert sorted(drawn.dimension_values(1)) == pytest.approx(sorted(shares[np.abs(shares) > ACTIVE_WEIGHT]))
+    weights = fitted().weights_
+    assert sorted(mv.plot.weights(fitted()).dimension_values(1)) == pytest.approx(sorted(weights[weights > 0.0]))
+    with pytest.raises(ValueError, match="fitted estimator"):
+        mv.plot.weights(mv.MKLClassifier())
 
 
 def test_parts_of_kernels_sum_to_decisions_and_shares_to_one_and_to_the_score() -> None:
@@ -676,17 +679,6 @@ def test_parts_of_kernels_sum_to_decisions_and_shares_to_one_and_to_the_score() 
     several = mv.MKLClassifier("gauss:2@each").fit(X, codes)
     assert several.kernel_shares(X).sum() == pytest.approx(1.0)
     assert several.n_support_.sum() == len(several.support_)
-
-
-def test_pictures_take_estimators() -> None:
-    X, _ = data()
-    drawn = mv.plot.shares(fitted(), X)
-    shares = fitted().kernel_shares(X)
-    assert sorted(drawn.dimension_values(1)) == pytest.approx(sorted(shares[np.abs(shares) > ACTIVE_WEIGHT]))
-    weights = fitted().weights_
-    assert sorted(mv.plot.weights(fitted()).dimension_values(1)) == pytest.approx(sorted(weights[weights > 0.0]))
-    with pytest.raises(ValueError, match="fitted estimator"):
-        mv.plot.weights(mv.MKLClassifier())
 
 
 @pytest.mark.usefixtures("fifty_exact")

@@ -158,16 +158,15 @@ def test_a_race_with_other_settings_or_from_another_start_does_not_answer_the_qu
         assert waits(panel)
 
 
-def test_an_answer_that_cannot_be_computed_is_said_to_be_open(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_answer_that_cannot_be_computed_is_open_and_without_a_question_what_is_taught_is_told(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     def broken(outcome: Outcome) -> Answer:
         raise ValueError("nothing")
 
     panel, (session, _) = LessonPanel(lesson(Question("Is it?", ("yes", "no"), broken))), ended()
     said = told(Lesson(session, panel), panel)
     assert said == "The answer could not be computed; the server's log says more. The question stays open."
-
-
-def test_a_scenario_without_a_question_tells_what_it_teaches_after_the_race() -> None:
     panel, (session, _) = LessonPanel(lesson(None)), ended()
     assert panel.description.visible
     assert told(Lesson(session, panel), panel) == ""

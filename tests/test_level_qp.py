@@ -99,15 +99,12 @@ def test_an_empty_level_set_is_proved_empty(J: int, m: int, below: float) -> Non
         assert found.bound <= low + 1e-8 * scale
 
 
-def test_a_point_inside_stays_where_it_is() -> None:
+def test_a_point_inside_stays_where_it_is_and_a_warm_start_leads_to_the_same_point() -> None:
     d0, cuts = random_instance(12, 30, seed=3)
     found = project_to_level_set(d0, cuts, float((cuts @ d0).max()))
     np.testing.assert_allclose(found.weights, d0, atol=1e-15)
     assert found.newton_steps == 0
     assert found.bound == -np.inf
-
-
-def test_a_warm_start_leads_to_the_same_point() -> None:
     d0, cuts = random_instance(20, 40, seed=4)
     level = level_at(d0, cuts, 0.4)
     cold = project_to_level_set(d0, cuts, level)
@@ -182,9 +179,14 @@ def no_program(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("no_program")
-def test_level_carries_on_without_a_linear_program() -> None:
+def test_without_a_linear_program_level_carries_on_and_silp_keeps_the_weights_and_ends_the_run() -> None:
     steps = path(Level(), "random Gram matrices", 150)
     assert min(iterate.gap for iterate in steps) <= 1e-2
+    steps = path(Silp(), "random Gram matrices", 5)
+    assert len(steps) == 2
+    np.testing.assert_array_equal(steps[1].weights, steps[0].weights)
+    assert "could not be solved" in steps[1].end.reason
+    assert "failed" in Silp().narrate(steps[0], steps[1])
 
 
 @pytest.mark.parametrize("lam", [0.0, 0.9])
@@ -291,15 +293,6 @@ def test_the_svm_is_tightened_when_its_error_is_as_large_as_the_gap_of_the_model
 def test_silp_promises_lower_bounds_that_never_fall_and_meet_the_objective(name: str) -> None:
     steps = path(Silp(), name, 200)
     assert_promises(steps, [iterate.facts.lp_value for iterate in steps[1:]])
-
-
-@pytest.mark.usefixtures("no_program")
-def test_a_failing_linear_program_keeps_the_weights_and_ends_the_run() -> None:
-    steps = path(Silp(), "random Gram matrices", 5)
-    assert len(steps) == 2
-    np.testing.assert_array_equal(steps[1].weights, steps[0].weights)
-    assert "could not be solved" in steps[1].end.reason
-    assert "failed" in Silp().narrate(steps[0], steps[1])
 
 
 def units(cuts: Array) -> Array:
