@@ -320,6 +320,9 @@ class App:
         return wait_until_still(reading, what, events_of(self.page), quiet)
 
 
+Open = Callable[..., App]
+
+
 class Pages:
     """Opens the explorer in pages of their own, and at the end looks at what they complained about."""
 

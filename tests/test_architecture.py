@@ -98,17 +98,14 @@ def arrows_within(package: str) -> dict[str, set[str]]:
     return arrows
 
 
-def test_no_files_import_one_another_in_a_circle_not_even_for_their_types() -> None:
+def test_no_files_import_one_another_in_a_circle_which_would_be_found_not_even_for_their_types() -> None:
     assert circles({name: set(imports(name, typing=True)) - {name} for name in SOURCES}) == {}
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set()}) == {"b": {"c"}, "c": {"b"}}
 
 
 def test_no_folder_has_files_or_folders_that_import_from_one_another_in_a_circle() -> None:
     packages = [name for name, path in SOURCES.items() if path.name == "__init__.py"]
     assert {package: left for package in packages if (left := circles(arrows_within(package)))} == {}
-
-
-def test_a_circle_is_found() -> None:
-    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set()}) == {"b": {"c"}, "c": {"b"}}
 
 
 def test_the_modules_are_found() -> None:
@@ -271,18 +268,15 @@ def test_generators_of_random_numbers_have_a_seed() -> None:
 # packaging
 
 
-def test_every_folder_with_code_is_packaged() -> None:
-    setup = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+def test_every_folder_with_code_is_packaged_and_versions_agree() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    setup = project["tool"]["setuptools"]
     present = {name if path.name == "__init__.py" else name.rpartition(".")[0] for name, path in SOURCES.items()}
     assert set(setup["packages"]) == present
     assert setup["packages"] == sorted(setup["packages"])
     for package in present:
         assert SOURCES[package].name == "__init__.py", f"{package} has no __init__.py"
-
-
-def test_versions_agree() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert project["version"] == mklviz.__version__
+    assert project["project"]["version"] == mklviz.__version__
 
 
 # public names
@@ -326,16 +320,14 @@ def test_names_of_mklviz_are_those_it_gives() -> None:
     assert set(dir(mklviz)) == {*mklviz.__all__, "__version__"}
     for name in mklviz.__all__:
         assert getattr(mklviz, name) is not None
+    for families in (kernel_families, loss_families):
+        for family in families().values():
+            assert getattr(mklviz, family.__name__) is family
     assert mklviz.Gaussian is importlib.import_module("mklviz.kernels").Gaussian
     with pytest.raises(AttributeError, match="has no attribute 'nobody'"):
         mklviz.nobody  # noqa: B018
     with pytest.raises(AttributeError, match="has no attribute 'Nobody'"):
         mklviz.Nobody  # noqa: B018
-
-
-def test_every_kernel_family_is_a_name_of_mklviz() -> None:
-    for family in kernel_families().values():
-        assert getattr(mklviz, family.__name__) is family
 
 
 def test_editors_and_runs_from_the_root_see_one_package() -> None:

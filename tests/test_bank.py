@@ -292,7 +292,7 @@ def test_new_points_get_the_kernels_of_the_bank(normalize: str) -> None:
     np.testing.assert_allclose(cross.combine(weights), total, rtol=1e-12)
 
 
-def test_gram_banks_take_new_points_as_matrices() -> None:
+def test_gram_banks_take_new_points_as_matrices_and_where_a_kernel_vanishes_there_is_no_unit_diagonal() -> None:
     grams = np.array(random_grams(3, 8))
     new = RNG.normal(size=(3, 5, 8))
     weights = np.array([0.2, 0.0, 0.8])
@@ -309,9 +309,6 @@ def test_gram_banks_take_new_points_as_matrices() -> None:
         KernelBank.from_grams(grams, normalize="diagonal").cross(new)
     with pytest.raises(KernelError, match=r"shape \(3, n_new, 8\)"):
         KernelBank.from_grams(grams).cross(new[:2])
-
-
-def test_a_new_point_where_the_kernel_vanishes_cannot_have_unit_diagonal() -> None:
     bank = KernelBank.build(np.ones((4, 1)), [Linear()], normalize="diagonal")
     with pytest.raises(KernelError, match="linear on all is zero on sample 1"):
         bank.cross([[1.0], [0.0]]).combine(np.ones(1))

@@ -146,7 +146,9 @@ def test_a_plug_in_that_breaks_a_promise_is_told_which_and_how(tmp_path: Path, c
     assert said in next(how for kept, how in found.items() if kept.startswith(promise))
 
 
-def test_the_command_says_for_each_promise_how_it_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_says_for_each_promise_of_a_file_or_module_how_it_is_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "mine.py"
     file.write_text(FAMILY)
     assert main(["check", str(file)]) == 0
@@ -160,6 +162,8 @@ def test_the_command_says_for_each_promise_how_it_is_kept(tmp_path: Path, capsys
     (plugin,) = json.loads(capsys.readouterr().out)["plugins"]
     assert (plugin["kind"], plugin["name"]) == ("kernel family", "rational")
     assert [promise["kept"] for promise in plugin["promises"]] == [True, False, True, True, True, True]
+    assert main(["check", "mklviz.kernels.families.inner_products"]) == 0
+    assert "kernel family linear\n" in capsys.readouterr().out
 
 
 def test_a_class_without_a_name_is_a_part_of_others_and_checked_only_where_there_is_no_other(tmp_path: Path) -> None:
@@ -168,11 +172,6 @@ def test_a_class_without_a_name_is_a_part_of_others_and_checked_only_where_there
     assert [plugin.made.__name__ for plugin in plugins_in(str(file))] == ["Rational"]
     nameless = FAMILY.replace('name_: ClassVar[str] = "rational"', "pass")
     assert "has no name_" in next(iter(broken(tmp_path, nameless).values()))
-
-
-def test_a_module_can_be_checked_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", "mklviz.kernels.families.inner_products"]) == 0
-    assert "kernel family linear\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

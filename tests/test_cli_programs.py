@@ -260,14 +260,7 @@ def commands() -> dict[str, argparse.ArgumentParser]:
     return below(make_parser())
 
 
-def test_the_shells_are_those_of_the_help_and_zsh_reads_what_bash_reads() -> None:
-    assert tuple(SHELLS) == NAMED
-    told = script("zsh", make_parser())
-    assert told.endswith(bash())
-    assert "bashcompinit" in told
-
-
-def test_commands_are_offered_first_and_what_they_can_do() -> None:
+def test_commands_are_offered_first_and_what_they_can_do_by_bash_and_by_zsh_which_reads_the_same() -> None:
     assert set(offered("")) == {*commands(), "--help", "--version"}
     assert offered("ra") == ["race"]
     of_runs = below(commands()["runs"])
@@ -276,6 +269,10 @@ def test_commands_are_offered_first_and_what_they_can_do() -> None:
     assert "--limit" not in offered("runs", "show", "-")
     for name, parser in of_runs.items():
         assert flags(parser) <= set(offered("runs", name, "-"))
+    assert tuple(SHELLS) == NAMED
+    told = script("zsh", make_parser())
+    assert told.endswith(bash())
+    assert "bashcompinit" in told
 
 
 @pytest.mark.parametrize("command", commands())

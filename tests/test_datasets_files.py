@@ -275,7 +275,7 @@ def test_both_parts_together_are_the_data_set_and_the_same_for_the_same_seed():
     assert not np.array_equal(first.X, other.X)
 
 
-def test_the_scaler_sees_the_training_part_alone():
+def test_the_scaler_sees_the_training_part_alone_which_a_test_sample_does_not_change():
     ds = load_dataset("heart")
     raw_train, raw_test = ds.split(seed=3, standardize=False)
     train, test = ds.split(seed=3)
@@ -284,9 +284,6 @@ def test_the_scaler_sees_the_training_part_alone():
     np.testing.assert_allclose(train.X.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(train.X.std(axis=0), 1, atol=1e-12)
     np.testing.assert_allclose(test.X, (raw_test.X - mean) / deviation, atol=1e-12)
-
-
-def test_a_test_sample_does_not_change_the_training_part():
     ds = toy()
     _, test = ds.split(seed=2, standardize=False)
     row = next(i for i in range(ds.n_samples) if np.array_equal(ds.X[i], test.X[0]))

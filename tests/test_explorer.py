@@ -200,14 +200,7 @@ def test_a_preparation_that_is_stopped_or_fails_leaves_the_race_before_it_on_the
 # -- banks are kept, within bounds
 
 
-def test_whatever_changes_a_bank_changes_its_key() -> None:
-    for change in ({"seed": 1}, {"train": 0.4}, {"standardize": False}, {"normalize": "none"}):
-        assert SMALL.changed(**change).bank_key != SMALL.bank_key, change
-    assert SMALL.on(load_dataset("two_moons", seed=1)).bank_key != SMALL.on(load_dataset("two_moons", seed=2)).bank_key
-    assert SMALL.changed(loss=Hinge(3.0)).bank_key == SMALL.bank_key
-
-
-def test_what_was_not_used_for_longest_is_dropped_when_count_or_memory_run_out() -> None:
+def test_whatever_changes_a_bank_changes_its_key_and_what_was_not_used_for_longest_is_dropped() -> None:
     built, asked = SMALL.build(), []
     size = built.bank.nbytes
 
@@ -227,6 +220,10 @@ def test_what_was_not_used_for_longest_is_dropped_when_count_or_memory_run_out()
     small = BankStore(max_bytes=size - 1)
     take(small, "a")
     assert len(small) == 0
+    for change in ({"seed": 1}, {"train": 0.4}, {"standardize": False}, {"normalize": "none"}):
+        assert SMALL.changed(**change).bank_key != SMALL.bank_key, change
+    assert SMALL.on(load_dataset("two_moons", seed=1)).bank_key != SMALL.on(load_dataset("two_moons", seed=2)).bank_key
+    assert SMALL.changed(loss=Hinge(3.0)).bank_key == SMALL.bank_key
 
 
 def ends(preparation: Preparation) -> None:

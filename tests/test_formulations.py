@@ -137,19 +137,16 @@ def test_no_solver_says_what_cannot_be_true(seed: int) -> None:
     assert [fault for fault in faults if fault.kind != "unfinished"] == []
 
 
-def test_a_seed_poses_the_same_problem_again() -> None:
-    one, other = make_case(7), make_case(7)
-    assert one.words == other.words
-    np.testing.assert_array_equal(one.problem.y, other.problem.y)
-    np.testing.assert_array_equal(dense(one.problem.bank), dense(other.problem.bank))
-
-
 @pytest.mark.full
-def test_cases_are_of_all_kinds() -> None:
+def test_cases_are_of_all_kinds_and_a_seed_poses_the_same_problem_again() -> None:
     problems = [make_case(seed).problem for seed in range(200)]
     assert len({problem.loss.name_ for problem in problems}) == 6
     assert len({problem.regularizer.name_ for problem in problems}) == 10
     assert {problem.convex for problem in problems} == {True, False}
+    one, other = make_case(7), make_case(7)
+    assert one.words == other.words
+    np.testing.assert_array_equal(one.problem.y, other.problem.y)
+    np.testing.assert_array_equal(dense(one.problem.bank), dense(other.problem.bank))
 
 
 # what a method needs to be as exact as asked here: SVMs solved well below the gap where the solver does not see to it;

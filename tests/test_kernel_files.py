@@ -17,7 +17,7 @@ from scipy.sparse import coo_matrix, csr_matrix, save_npz
 from sklearn.svm import SVC
 
 import mklviz as mv
-from mklviz.datasets import DataError, GramFiles, read_dataset, read_dataset_bytes
+from mklviz.datasets import DataError, GramFiles, read_dataset
 from mklviz.errors import KernelError, MklvizError
 from mklviz.kernels import ChiSquared, Gaussian, KernelBank, Laplacian, Polynomial
 from mklviz.kernels.families._family import manhattan_distances, squared_distances
@@ -163,6 +163,8 @@ def test_matrix_market_is_a_kernel_or_samples(tmp_path: Path) -> None:
         read(b"%%MatrixMarket matrix coordinate real general\n900000 900000 1\n1 1 1\n", "k.mtx")
     with pytest.raises(DataError, match="does not begin as"):
         read("1 2 3\n4 5 6\n", "k.mtx")
+    with pytest.raises(DataError, match="zero byte"):
+        read("%%MatrixMarket matrix array real general\n2 2\n1\n0\n\x000\n1\n", "k.mtx")
 
 
 @pytest.fixture
@@ -241,12 +243,6 @@ def test_tables_that_are_nearly_square_are_tables(rows: int) -> None:
     for columns in range(16, 24):
         lines = [",".join(f"{(i * j) % 7}.5" for j in range(1, columns)) + f",{'uv'[i % 2]}" for i in range(rows)]
         assert read("\n".join([",".join(f"c{j}" for j in range(columns)), *lines]), "x.csv").X.shape[0] == rows
-
-
-def test_a_zero_byte_in_a_matrix_market_file_is_refused() -> None:
-    rows = "%%MatrixMarket matrix array real general\n2 2\n1\n0\n\x000\n1\n"
-    with pytest.raises(DataError, match="zero byte"):
-        read_dataset_bytes(rows.encode(), "x.mtx")
 
 
 WHICH: dict[str, Callable[[int, int], bool]] = {

@@ -164,12 +164,6 @@ def test_at_lambda_one_nothing_is_asked_for_and_the_run_ends_with_a_sentence() -
     assert trace.reason.startswith("At λ = 1 the level is the best objective so far")
 
 
-def test_the_switch_raises_lambda_near_the_end() -> None:
-    used = [iterate.facts.lam for iterate in path(Level(switch=True), "noisy blobs, C = 10", 40)[1:]]
-    assert used[0] == 0.8
-    assert used[-1] == 0.99
-
-
 @pytest.fixture
 def no_program(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no linear program be solved."""
@@ -211,12 +205,15 @@ def test_level_sets_that_rounding_leaves_empty_end_a_run_with_a_sentence_and_are
     assert "too close for rounding" in trace.reason
 
 
-def test_a_larger_lambda_takes_shorter_steps() -> None:
+def test_a_larger_lambda_takes_shorter_steps_and_the_switch_raises_it_near_the_end() -> None:
     def travelled(lam: float) -> float:
         return sum(iterate.step for iterate in path(Level(lam=lam), "random Gram matrices", 30))
 
     lengths = [travelled(lam) for lam in (0.0, 0.5, 0.9, 0.99)]
     assert lengths == sorted(lengths, reverse=True)
+    used = [iterate.facts.lam for iterate in path(Level(switch=True), "noisy blobs, C = 10", 40)[1:]]
+    assert used[0] == 0.8
+    assert used[-1] == 0.99
 
 
 def test_of_a_parabola_silp_tries_the_end_and_level_a_near_point() -> None:
