@@ -135,14 +135,11 @@ def test_the_papers_bank_has_13_kernels_per_subset(d: int) -> None:
     assert named.names[-1] == f"poly 3 on age {d - 1}"
 
 
-def test_specs_say_where_each_kernel_comes_from() -> None:
+def test_specs_say_where_each_kernel_comes_from_and_the_estimate_counts_kernels_and_dense_bytes_exactly() -> None:
     bank = KernelBank.build(RNG.normal(size=(8, 3)), [Gaussian(widths=(2.0,), on=["b", "c"])], feature_names="abc")
     [spec] = bank.kernels
     assert (spec.name, spec.value, spec.columns) == ("gauss 2¹ on b, c", 2.0, (1, 2))
     assert isinstance(spec.family, Gaussian)
-
-
-def test_the_estimate_counts_kernels_exactly_and_dense_bytes_exactly() -> None:
     X = RNG.normal(size=(40, 3))
     families: list[KernelFamily] = [Gaussian(on="all+each"), Polynomial(on=[0, 2]), Linear(on="each")]
     m, _ = KernelBank.estimate(40, 3, families)

@@ -146,7 +146,7 @@ def test_a_file_that_says_nonsense_of_its_origin_is_not_read(wrong: object) -> N
 # -- on screen
 
 
-def test_the_table_and_the_words_follow_the_cursor_over_a_branch() -> None:
+def test_table_words_and_curve_of_a_branch_begin_at_its_step_and_follow_the_cursor() -> None:
     made, trace = grown()
     motions = {key: run.motion for key, run in made.traces.items()}
     styles = race_styles(made, LIGHT)
@@ -164,10 +164,6 @@ def test_the_table_and_the_words_follow_the_cursor_over_a_branch() -> None:
     run = recorded(made).page_data()["runs"][-1]
     assert run["iteration"][0] == STEP
     assert run["narration"][0].startswith("Level takes over")
-
-
-def test_the_curve_of_a_branch_begins_at_the_step_and_its_svm_solves() -> None:
-    made, trace = grown()
     session = shown(made)
     tab = following(session, Timeline())
     feed = tab.view.figures.readings.feeds[NAME].source.data

@@ -2,7 +2,8 @@
 
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from functools import partial
+from http.server import HTTPServer, SimpleHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +121,9 @@ def test_pictures_and_frames_of_another_site_build_no_page_and_end_nothing_and_i
     chromium: Any, tmp_path: Path
 ) -> None:
     server = serving(tmp_path)
-    site = HTTPServer(("127.0.0.1", 0), Elsewhere)
+    (tmp_path / "elsewhere").mkdir()
+    handler = partial(SimpleHTTPRequestHandler, directory=tmp_path / "elsewhere")  # a list of no files
+    site = HTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=site.serve_forever, daemon=True).start()
     page = chromium.new_page()
     try:
@@ -141,16 +144,3 @@ def test_pictures_and_frames_of_another_site_build_no_page_and_end_nothing_and_i
         site.shutdown()
         site.server_close()
         server.close()
-
-
-class Elsewhere(BaseHTTPRequestHandler):
-    """A page of another site."""
-
-    def do_GET(self) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.end_headers()
-        self.wfile.write(b"<!doctype html><title>elsewhere</title><body>")
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""

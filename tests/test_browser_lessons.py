@@ -87,9 +87,7 @@ def test_a_lesson_goes_from_its_question_to_its_answer_beside_a_finished_picture
     assert not app.errors, "\n".join(app.errors)
 
 
-def test_the_map_of_a_lesson_stands_right_below_its_controls_and_its_heading_is_explained(
-    open_app: Open,
-) -> None:
+def test_the_map_of_a_lesson_stands_right_below_its_controls_and_its_heading_is_explained(open_app: Open) -> None:
     app = open_app()
     app.choose("Scenario", "Three kernels from above")
     app.press("Full speed")
@@ -179,9 +177,7 @@ def test_words_over_an_empty_picture_begin_below_its_heading_on_a_phone(open_les
     assert apart()
 
 
-def test_the_longest_reasons_and_the_picture_beside_them_are_on_the_screen_of_a_laptop(
-    open_lesson: Open,
-) -> None:
+def test_the_longest_reasons_and_the_picture_beside_them_are_on_the_screen_of_a_laptop(open_lesson: Open) -> None:
     app = open_lesson(scenario="certificate", lesson="on")
     app.press("Run lesson")
     source = app.page.get_by_text(f"From: {scenarios()['certificate'].source}.")

@@ -197,9 +197,7 @@ DOTS = """() => {
 }"""
 
 
-def test_a_sweep_that_is_typed_is_solved_and_drawn_and_a_click_on_a_dot_opens_its_race(
-    open_app: Open,
-) -> None:
+def test_a_sweep_that_is_typed_is_solved_and_drawn_and_a_click_on_a_dot_opens_its_race(open_app: Open) -> None:
     app = open_app()
     app.page.get_by_role("tab", name="Sweep").click()
     line = app.page.get_by_role("textbox", name="Sweep", exact=True)

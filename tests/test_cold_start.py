@@ -125,7 +125,9 @@ def test_a_recording_grows_at_the_pace_and_ends_as_it_did() -> None:
 
 
 @pytest.mark.full
-def test_who_opens_a_page_while_solvers_are_compiled_sees_a_recording(explorer: Explorer, cold: Cold) -> None:
+def test_who_opens_a_page_during_compilation_sees_a_recording_that_is_nobodys_run(
+    explorer: Explorer, cold: Cold
+) -> None:
     view = explorer.race_view
     follow(explorer, lambda: view.playback is not None and points(view)["silp"] > 3)
     follow(explorer, lambda: explorer.status == f"{PLAYED} Press Run to start the solvers.")
@@ -135,6 +137,21 @@ def test_who_opens_a_page_while_solvers_are_compiled_sees_a_recording(explorer: 
     assert "Level" in heads
     assert "moved" not in heads.replace('class="moved"', "")  # which the lesson asks, and tells when the race has ended
     assert [item["label"] for item in view.chips.items] == ["SILP", "PGD", "SPG", "Level"]
+    assert explorer.session.traces == {}
+    assert explorer.session.race_history.races == []
+    assert explorer.session.lesson_result is None
+    assert "appears here" in str(view.page.table.object)
+    assert view.page.bars.items == []
+    follower = Follower(explorer.page_recovery.shared_race.name)
+    assert follower.session.race is None
+    cold.ready = "silp"
+    explorer.run()
+    follow(explorer, lambda: view.race is not None and len(view.race.traces["silp"]) > 1)
+    explorer.stop()
+    follow(explorer, lambda: explorer.state == "finished")
+    (kept,) = explorer.session.race_history.races
+    assert kept.traces["silp"] is view.race.traces["silp"]
+    assert [trace.label for trace in kept.begun] == ["SILP"]
 
 
 @pytest.mark.full
@@ -185,27 +202,6 @@ def test_the_race_takes_the_place_of_its_recording_and_the_axes_stay(explorer: E
     explorer.stop()
     follow(explorer, lambda: explorer.state == "finished")
     follow(explorer, lambda: not held.visible)  # the ranges are the race's own
-
-
-@pytest.mark.full
-def test_a_recording_is_nobodys_run(explorer: Explorer, cold: Cold) -> None:
-    view = explorer.race_view
-    follow(explorer, lambda: view.playback is not None and points(view)["silp"] > 3)
-    assert explorer.session.traces == {}
-    assert explorer.session.race_history.races == []
-    assert explorer.session.lesson_result is None
-    assert "appears here" in str(view.page.table.object)
-    assert view.page.bars.items == []
-    follower = Follower(explorer.page_recovery.shared_race.name)
-    assert follower.session.race is None
-    cold.ready = "silp"
-    explorer.run()
-    follow(explorer, lambda: view.race is not None and len(view.race.traces["silp"]) > 1)
-    explorer.stop()
-    follow(explorer, lambda: explorer.state == "finished")
-    (kept,) = explorer.session.race_history.races
-    assert kept.traces["silp"] is view.race.traces["silp"]
-    assert [trace.label for trace in kept.begun] == ["SILP"]
 
 
 @pytest.mark.full

@@ -107,7 +107,7 @@ def test_a_table_is_unchanged_and_says_where_it_comes_from(card):
     assert re.fullmatch(r"10\.24432/C5\w{4}", card.doi) or card.name == "pima"
 
 
-def test_numbers_and_codes_are_read_exactly_as_their_source_wrote_them():
+def test_numbers_and_codes_are_read_as_their_source_wrote_them_and_letters_can_all_be_told_apart():
     ionosphere, heart, australian = (load_dataset(name) for name in ("ionosphere", "heart", "australian"))
     assert ionosphere.X[0, :3].tolist() == [1.0, 0.99539, -0.05889]
     assert heart.X[0].tolist() == [70, 1, 4, 130, 322, 0, 2, 109, 0, 2.4, 2, 3, 3]
@@ -115,9 +115,6 @@ def test_numbers_and_codes_are_read_exactly_as_their_source_wrote_them():
     german = load_dataset("german")
     assert set(german.X[:, german.feature_names.index("purpose")]) == {0, 1, 2, 3, 4, 5, 6, 8, 9, 10}
     assert set(np.unique(load_dataset("vote").X)) == {0, 1}
-
-
-def test_letters_can_all_be_told_apart_instead_of_by_halves_of_the_alphabet():
     halves, letters = load_dataset("letter"), load_dataset("letter", halves=False)
     assert letters.classes == tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
     assert np.bincount(letters.y.astype(int))[[0, 25]].tolist() == [789, 734]  # as published

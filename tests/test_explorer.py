@@ -117,7 +117,9 @@ def test_a_regression_runs_from_its_controls_and_shows_how_much_it_explains(expl
 # -- who may do what when
 
 
-def test_keys_do_what_the_buttons_do_and_a_step_without_a_race_prepares_one(explorer: Explorer) -> None:
+def test_keys_do_what_buttons_do_a_step_without_a_race_prepares_one_and_full_speed_ends_a_pause(
+    explorer: Explorer,
+) -> None:
     explorer.step()
     follow(explorer, lambda: explorer.state == "paused")
     assert {len(trace) for trace in explorer.race_view.race.traces.values()} == {1}
@@ -131,9 +133,6 @@ def test_keys_do_what_the_buttons_do_and_a_step_without_a_race_prepares_one(expl
     follow(explorer, lambda: explorer.state == "finished")
     explorer.race_view.on_key("r")
     assert explorer.state == "empty"
-
-
-def test_full_speed_ends_a_pause(explorer: Explorer) -> None:
     explorer.run_panel.pace.value = 2.0
     for act, state in ((explorer.run, "running"), (explorer.pause, "paused")):
         act()

@@ -198,7 +198,7 @@ def test_pictures_are_rows_of_their_points(write, name: str, arrays: dict[str, A
     )
 
 
-def test_structs_cells_objects_and_sparse_arrays_are_looked_into() -> None:
+def test_structs_cells_objects_and_sparse_arrays_are_looked_into_and_either_order_of_bytes_is_read() -> None:
     cells = np.empty((1, 3), dtype=object)
     cells[0, :] = list(KERNELS)
     names = np.empty((N, 1), dtype=object)
@@ -211,6 +211,12 @@ def test_structs_cells_objects_and_sparse_arrays_are_looked_into() -> None:
     structs[0, :] = [(kernel, f"k{k}") for k, kernel in enumerate(KERNELS)]
     assert np.allclose(read(matlab(kernels=structs, y=Y), "file.mat").grams, KERNELS)
     assert is_the_table(read(saved(X=X.astype(object), y=Y), "x.npz"))
+    table = np.column_stack([np.arange(30) * 0.5, np.arange(30) % 7, np.arange(30) % 2])
+    one, other = (read_dataset_bytes(member(table.astype(kind)), "t.npy") for kind in ("<f8", ">f8"))
+    assert np.array_equal(one.X, other.X)
+    assert np.array_equal(one.y, other.y)
+    with pytest.raises(DataError, match="is no table"):
+        read_dataset_bytes(member(np.zeros(30, [("a", float, 3), ("y", int)])), "t.npy")
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
@@ -363,15 +369,6 @@ def test_json_without_a_table_is_refused(text: str) -> None:
 def test_every_format_says_its_names() -> None:
     assert {".arff", ".svm", ".mat", ".npz", ".npy", ".json"} <= set(suffixes())
     assert len(formats()) == 6
-
-
-def test_arrays_in_the_other_order_of_bytes_are_read() -> None:
-    table = np.column_stack([np.arange(30) * 0.5, np.arange(30) % 7, np.arange(30) % 2])
-    one, other = (read_dataset_bytes(member(table.astype(kind)), "t.npy") for kind in ("<f8", ">f8"))
-    assert np.array_equal(one.X, other.X)
-    assert np.array_equal(one.y, other.y)
-    with pytest.raises(DataError, match="is no table"):
-        read_dataset_bytes(member(np.zeros(30, [("a", float, 3), ("y", int)])), "t.npy")
 
 
 def test_new_samples_need_all_columns_and_no_target_in_any_format() -> None:

@@ -175,7 +175,7 @@ def test_a_place_of_the_map_has_the_weights_of_the_node_that_is_drawn_there(kind
     assert kind == "ball" or far.sum() == pytest.approx(1.0)
 
 
-def test_a_landscape_becomes_finer_and_solves_no_node_twice() -> None:
+def test_a_landscape_becomes_finer_solves_no_node_twice_and_goes_on_from_where_it_was_stopped() -> None:
     posed = few(2)
     land = Landscape(posed, Slice((0, 1), np.eye(2)))
     reports: list[float] = []
@@ -188,9 +188,6 @@ def test_a_landscape_becomes_finer_and_solves_no_node_twice() -> None:
     assert all(0.0 <= fraction <= 1.0 for fraction in reports)
     exact = [objective(posed, np.array([t, 1.0 - t])) for t in x[0]]
     assert z[0] == pytest.approx(exact, abs=RESOLUTION * np.ptp(z))
-
-
-def test_a_landscape_that_is_stopped_goes_on_from_where_it_was() -> None:
     land = Landscape(few(3), Slice((0, 1, 2), np.eye(3)))
 
     def stop(fraction: float) -> None:

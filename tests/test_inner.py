@@ -324,16 +324,12 @@ def test_the_factor_by_blocks_solves_the_system(n: int) -> None:
 
 
 @pytest.mark.usefixtures("small_blocks")
-def test_a_matrix_that_is_not_definite_is_refused_in_any_block() -> None:
+def test_a_matrix_that_is_not_definite_is_refused_in_any_block_and_factorisation_and_copy_can_be_left() -> None:
     for place in (0, 20, 59):
         A = definite(60)
         A[place, place] = -1.0
         with pytest.raises(LinAlgError):
             cholesky(A)
-
-
-@pytest.mark.usefixtures("small_blocks")
-def test_a_factorisation_and_a_copy_can_be_left() -> None:
     A = definite(60)
     np.testing.assert_allclose(scaled_copy(A, None, 2.0), A + 2.0 * np.eye(60))
     scale = RNG.random(60)

@@ -210,7 +210,7 @@ def test_columns_are_known_by_their_names(library: str) -> None:
             mv.MKLClassifier().fit(table.lazy(), y)
 
 
-def test_gram_matrices_take_the_place_of_features() -> None:
+def test_gram_matrices_take_the_place_of_features_and_one_after_the_other_are_refused_with_a_way_out() -> None:
     train, test = np.arange(80), np.arange(80, 120)
     bank = mv.KernelBank.build(X, FAMILIES, normalize="none")
     grams = np.stack(dense(bank), axis=-1)
@@ -231,6 +231,13 @@ def test_gram_matrices_take_the_place_of_features() -> None:
         _ = by_grams.support_vectors_
     with pytest.raises(ValueError, match="80 columns for each kernel"):
         mv.MKLClassifier("precomputed").fit(np.ones((80, 81)), y[train])
+    grams = [X @ X.T, (1.0 + X @ X.T) ** 2]
+    for model in (mv.MKLClassifier("precomputed"), mv.MKLOneClass("precomputed")):
+        with pytest.raises(KernelError, match=r"2 matrices were given: numpy\.stack\(matrices, axis=-1\)"):
+            model.fit(grams, y)
+    assert len(mv.MKLClassifier("precomputed").fit(np.stack(grams, axis=-1), y).weights_) == 2
+    with pytest.raises(KernelError, match='for kernel values: kernels="precomputed"'):
+        mv.MKLClassifier().fit(np.stack(grams, axis=-1), y)
 
 
 def test_columns_become_kernels_of_different_kinds_in_a_pipeline() -> None:
@@ -269,16 +276,6 @@ def test_kernels_keep_the_names_of_their_columns_and_are_chosen_by_them_behind_a
     model = make_pipeline(columns, mv.MKLClassifier(mv.Gaussian(widths=[1.0], on=["width", "age"])))
     model.set_output(transform="pandas").fit(table, y)
     assert model[-1].kernel_names_ == ["gauss 2⁰ on num__width, rest__age"]
-
-
-def test_matrices_one_after_the_other_are_refused_with_a_way_out() -> None:
-    grams = [X @ X.T, (1.0 + X @ X.T) ** 2]
-    for model in (mv.MKLClassifier("precomputed"), mv.MKLOneClass("precomputed")):
-        with pytest.raises(KernelError, match=r"2 matrices were given: numpy\.stack\(matrices, axis=-1\)"):
-            model.fit(grams, y)
-    assert len(mv.MKLClassifier("precomputed").fit(np.stack(grams, axis=-1), y).weights_) == 2
-    with pytest.raises(KernelError, match='for kernel values: kernels="precomputed"'):
-        mv.MKLClassifier().fit(np.stack(grams, axis=-1), y)
 
 
 def test_a_kernel_to_which_no_two_samples_are_alike_is_told() -> None:
@@ -456,12 +453,16 @@ def test_folds_by_number_are_shuffled_alike_in_every_fit(make: Any) -> None:
             )
 
 
-def test_a_number_of_values_of_c_spans_those_of_scikit_learn() -> None:
+def test_a_number_of_values_of_c_spans_those_of_scikit_learn_and_a_score_that_is_no_number_comes_last() -> None:
     found = mv.MKLClassifierCV("gauss:1", Cs=5, cv=2).fit(X, y)
     np.testing.assert_allclose(np.sort(found.cv_results_["param_C"]), LogisticRegressionCV(Cs=5).fit(X, y).Cs_)
     for wrong in (0, -3, 2.5, True, "5", None):
         with pytest.raises(ValueError, match="Cs are the values of C to choose from, or how many from 1 on, not"):
             mv.MKLClassifierCV("gauss:1", Cs=wrong, cv=2).fit(X, y)
+    differ = lambda model, X, _: float("nan") if len(set(model.predict(X))) < 2 else 0.0  # noqa: E731
+    found = mv.MKLClassifierCV("gauss:1", Cs=[1e-6, 100.0], cv=2, scoring=differ).fit(X, y)
+    assert found.cv_results_["rank_test_score"].tolist() == [1, 2]
+    assert found.C_ == 100.0
 
 
 @pytest.mark.parametrize(
@@ -519,13 +520,6 @@ def test_several_scores_are_kept_and_one_of_them_chooses(scoring: Any) -> None:
 def test_a_search_by_probabilities_is_refused_with_a_way_out(name: str, advice: str) -> None:
     with pytest.raises(ValueError, match=f'"neg_log_loss" needs probabilities, .* search: {advice} GridSearchCV'):
         mv.MKLClassifierCV("gauss:1", scoring="neg_log_loss", probability=True).fit(*data(name))
-
-
-def test_a_score_that_is_no_number_comes_last() -> None:
-    differ = lambda model, X, _: float("nan") if len(set(model.predict(X))) < 2 else 0.0  # noqa: E731
-    found = mv.MKLClassifierCV("gauss:1", Cs=[1e-6, 100.0], cv=2, scoring=differ).fit(X, y)
-    assert found.cv_results_["rank_test_score"].tolist() == [1, 2]
-    assert found.C_ == 100.0
 
 
 def test_seeds_are_numbers_or_generators_of_scikit_learn_and_a_solver_in_words_keeps_its_own() -> None:

@@ -120,7 +120,7 @@ class Followed(mv.LiveRace):
             self.fits.append(self.trace)
 
 
-def test_a_grid_of_pipelines_shows_one_fit_after_the_other(recwarn: Any) -> None:
+def test_a_grid_of_pipelines_shows_one_fit_after_the_other_or_says_that_it_does_not(recwarn: Any) -> None:
     live = Followed()
     model = make_pipeline(StandardScaler(), mv.MKLClassifier(KERNELS))
     grid = GridSearchCV(model, {"mklclassifier__C": [1, 10]}, cv=2).set_callbacks(live).fit(X, y)
@@ -128,9 +128,6 @@ def test_a_grid_of_pipelines_shows_one_fit_after_the_other(recwarn: Any) -> None
     assert live.trace is grid.best_estimator_[-1].trace_
     assert not recwarn.list
     pickle.loads(pickle.dumps(grid)).predict(X)
-
-
-def test_fits_in_other_processes_are_said_not_to_be_shown() -> None:
     with pytest.warns(UserWarning, match="leave n_jobs at None"):
         mv.LiveRace().setup(GridSearchCV(mv.MKLClassifier(KERNELS), {"C": [1]}, n_jobs=2), None)
 
