@@ -267,23 +267,20 @@ def test_where_rounding_may_be_what_closed_the_gap_the_other_rules_end_the_run(m
     assert (trace.status, len(trace)) == ("limit", 21)
 
 
-def test_bounds_that_contradict_each_other_are_never_converged() -> None:
+def test_bounds_that_contradict_each_other_are_never_converged_and_kernels_not_semidefinite_fail() -> None:
     posed = problem("blobs, C = 1")
     found = reviewed(posed, run_of(posed, 1.0, 1.0024), Verdict("converged", "It is negative."), goal=1e-2)
     assert found.status == "failed"
     assert "0.0024 of the objective above it" in found.reason
+    plain = problem("blobs, C = 1")
+    posed = Boasting(plain.bank, plain.y, plain.loss, plain.regularizer)
+    with pytest.raises(SolverError, match="are all kernels positive semidefinite"):
+        solve(posed, "level")
 
 
 class Boasting(Problem):
     def lower_bound(self, *where: Any) -> float:
         return super().lower_bound(*where) + 1e3
-
-
-def test_kernels_that_are_not_positive_semidefinite_fail_with_a_sentence() -> None:
-    plain = problem("blobs, C = 1")
-    posed = Boasting(plain.bank, plain.y, plain.loss, plain.regularizer)
-    with pytest.raises(SolverError, match="are all kernels positive semidefinite"):
-        solve(posed, "level")
 
 
 # -- quadratic forms that cancel, against exact rational arithmetic

@@ -357,7 +357,7 @@ def test_files_are_written_while_a_race_runs(tmp_path: Path) -> None:
     assert "still going" in trace.reason
 
 
-def test_no_cell_of_a_table_in_text_is_a_formula_and_numbers_stay_numbers() -> None:
+def test_no_cell_of_a_table_in_text_is_a_formula_and_one_function_writes_all_tables() -> None:
     """Spreadsheets compute what begins so, and a formula may send away what stands beside it."""
     texts = ["=1+1", "+cmd", "-x", "@SUM(A1)", "\tx", "\uff1d1", "-1.5", "+2", "-", "plain", "'quoted"]
     told = ["'=1+1", "'+cmd", "'-x", "'@SUM(A1)", "'\tx", "'\uff1d1", "-1.5", "+2", "'-", "plain", "'quoted"]
@@ -376,9 +376,6 @@ def test_no_cell_of_a_table_in_text_is_a_formula_and_numbers_stay_numbers() -> N
     assert [cell(value) for value in numbers] == numbers
     formulas = ["-1+2", "+cmd|1", "-2-3", "@sum", "\t=1"]
     assert [cell(value) for value in formulas] == [f"'{value}" for value in formulas]
-
-
-def test_every_table_in_text_is_written_by_one_function() -> None:
     texts = {name: path.read_text(encoding="utf-8") for name, path in SOURCES.items()}
     assert [name for name, text in texts.items() if ".to_csv(" in text] == ["mklviz.record.summary"]
     assert [name for name, text in texts.items() if "csv.writer(" in text] == ["mklviz.analysis.drawn_points"]

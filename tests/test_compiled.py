@@ -266,13 +266,10 @@ def test_without_helpers_everything_is_compiled_here(
     assert sharing.done == set(PARTS)
 
 
-def test_the_time_that_is_left_grows_no_longer_while_nothing_is_handed_over() -> None:
+def test_the_time_that_is_left_grows_no_longer_and_hangs_on_no_parts_that_were_loaded() -> None:
     assert [seconds_left(1, 26, 120.0, waited) for waited in (0.0, 60.0, 1e9)] == [3120.0, 3060.0, SHORTEST]
     assert seconds_left(2, 25, 120.0, 0.0) == 1500.0
     assert seconds_left(0, 27, 0.0, 1e9) == USUAL
-
-
-def test_parts_that_were_loaded_say_nothing_of_the_time_that_others_take() -> None:
     pool = CompilePool()
     parts = list(PARTS)
     pool.done.update(parts[:3])

@@ -79,10 +79,16 @@ def in_a_file(found: Sequence[Iterate]) -> Trace:
     return Trace.load(file)
 
 
-def test_the_methods_are_found() -> None:
+def test_the_methods_are_found_and_unknown_ones_refused_with_a_hint() -> None:
     shipped = {"silp", "simplemkl", "level", "pgd", "spg", "newton", "closed-form", "smo-mkl", "spicymkl"}
     assert shipped <= set(SOLVERS)
     assert available_solvers() == SOLVERS
+    with pytest.raises(UnknownName, match=r"no solver called 'levle'; did you mean level\?") as refused:
+        make_solver("levle")
+    assert isinstance(refused.value, KeyError)
+    assert isinstance(refused.value, ValueError)
+    with pytest.raises(MklvizError, match="ready solver"):
+        make_solver(make_solver("level"), seed=1)
 
 
 # classes
@@ -125,15 +131,6 @@ def test_option_values_out_of_bounds_and_unknown_options_are_refused(name: str) 
         make_solver(name, nothing=1)
     with pytest.raises(MklvizError, match="cannot take seed=-1: it must be a whole number"):
         make_solver(name, seed=-1)
-
-
-def test_unknown_solvers_are_refused_with_a_hint() -> None:
-    with pytest.raises(UnknownName, match=r"no solver called 'levle'; did you mean level\?") as refused:
-        make_solver("levle")
-    assert isinstance(refused.value, KeyError)
-    assert isinstance(refused.value, ValueError)
-    with pytest.raises(MklvizError, match="ready solver"):
-        make_solver(make_solver("level"), seed=1)
 
 
 # iterates

@@ -172,14 +172,7 @@ def test_a_pickle_in_an_archive_is_never_run():
         read_dataset_bytes(npz(X=X, y=trap), "trap.npz")
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(DataError, match=r"nowhere.csv cannot be read: No such file"):
-        read_dataset(tmp_path / "nowhere.csv")
-    with pytest.raises(DataError, match="holds no files"):
-        read_dataset(tmp_path)
-
-
-def test_an_address_of_the_web_is_read_or_named_as_such(tmp_path: Path) -> None:
+def test_an_address_of_the_web_is_read_or_named_as_such_and_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     (tmp_path / "mine data.csv").write_text("\n".join(["a,class", *(f"{x},{'pq'[x % 2]}" for x in range(20))]))
     handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
@@ -194,6 +187,11 @@ def test_an_address_of_the_web_is_read_or_named_as_such(tmp_path: Path) -> None:
         read_dataset(f"{address}/mine.csv")
     with pytest.raises(DataError, match="begins with s3://, which is not read"):
         read_dataset("s3://bucket/mine.csv")
+    with pytest.raises(DataError, match=r"nowhere.csv cannot be read: No such file"):
+        read_dataset(tmp_path / "nowhere.csv")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match="holds no files"):
+        read_dataset(tmp_path / "empty")
 
 
 @pytest.mark.parametrize(

@@ -99,15 +99,12 @@ def test_arff_in_every_dialect_is_the_same_table(content: str) -> None:
     assert data.classes == ("no", "yes")
 
 
-def test_the_outputs_of_keel_are_the_target_and_missing_values_are_missing() -> None:
+def test_the_outputs_of_keel_are_the_target_missing_values_missing_and_sparse_rows_leave_out_zeros() -> None:
     head = HEAD.replace("@data", "@inputs a, d, class\n@outputs 'b c'\n@data")
     data = read(head + rows() + "?,0.5,<null>,no\n", "x.dat")
     assert data.task == "regression"
     assert any("as the file says" in note for note in data.notes)
     assert any("1 row is left out, where a value is missing" in note for note in data.notes)
-
-
-def test_sparse_rows_leave_out_zeros_and_first_words() -> None:
     data = read(HEAD + "".join(f"{{0 {i}.5, 3 yes}}\n{{1 2.5}}\n" for i in range(1, 5)), "x.arff")
     assert data.X[:2].tolist() == [[1.5, 0.0, 0.0], [0.0, 2.5, 0.0]]
     assert data.y[:2].tolist() == [1.0, -1.0]

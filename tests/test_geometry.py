@@ -60,13 +60,17 @@ def test_cuts_lie_below_the_objective_and_touch_it_where_they_were_made(solver: 
         assert touched == pytest.approx(objective(few(m), run[t].weights), rel=2e-3)
 
 
-def test_the_lowest_point_of_the_envelope_is_where_silp_goes_next() -> None:
+def test_the_lowest_point_of_the_envelope_is_where_silp_goes_next_and_who_works_on_cuts_is_told() -> None:
     run = trace("silp", 2)
     assert len(run) > 3
     for t in range(1, len(run)):
         share, value = lowest(cuts_of(run, 2, t))
         assert run[t].weights[0] == pytest.approx(share, abs=1e-6)
         assert float(run[t].facts.lp_value) == pytest.approx(value, rel=1e-7)
+    assert keeps_cuts(trace("silp", 2)[:2])
+    assert keeps_cuts(trace("level", 2)[:2])
+    assert not keeps_cuts(trace("spg", 2)[:2])
+    assert facts_of(trace("spg", 2)[1]).reference is not None
 
 
 @pytest.mark.parametrize("m", [2, 3], ids=["on a segment", "in a triangle"])
@@ -106,13 +110,6 @@ def test_a_level_set_holds_what_no_cut_exceeds_and_nothing_else() -> None:
         assert ends @ cut == pytest.approx(np.full(len(ends), level))
     assert len(level_polygon(cuts, envelope(cuts, np.eye(3)).min() - 1e9)) == 0
     assert level_interval(np.array([[3.0, 3.0]]), 2.0) is None
-
-
-def test_who_works_on_cuts_is_told_by_the_second_step() -> None:
-    assert keeps_cuts(trace("silp", 2)[:2])
-    assert keeps_cuts(trace("level", 2)[:2])
-    assert not keeps_cuts(trace("spg", 2)[:2])
-    assert facts_of(trace("spg", 2)[1]).reference is not None
 
 
 # where things are

@@ -210,7 +210,7 @@ def test_columns_are_known_by_their_names(library: str) -> None:
             mv.MKLClassifier().fit(table.lazy(), y)
 
 
-def test_gram_matrices_take_the_place_of_features_and_one_after_the_other_are_refused_with_a_way_out() -> None:
+def test_gram_matrices_take_the_place_of_features_and_one_after_the_other_are_told_a_way_out() -> None:
     train, test = np.arange(80), np.arange(80, 120)
     bank = mv.KernelBank.build(X, FAMILIES, normalize="none")
     grams = np.stack(dense(bank), axis=-1)
@@ -297,19 +297,16 @@ def test_folds_keep_groups_together() -> None:
         mv.MKLClassifierCV(WORDS, cv=GroupKFold(4)).fit(X, y)
 
 
-def test_a_warm_start_begins_where_the_last_fit_ended() -> None:
-    warm = mv.MKLClassifier(WORDS, warm_start=True, solver="spg", tol=1e-4).fit(X, y)
-    cold = len(warm.trace_)
-    assert len(warm.fit(X, y).trace_) < cold
-    assert len(warm.fit(X[:60], y[:60]).trace_) > 0  # fewer samples: anew
-
-
-def test_a_fit_that_comes_to_its_limit_warns() -> None:
+def test_a_fit_that_comes_to_its_limit_warns_and_a_warm_start_begins_where_the_last_one_ended() -> None:
     with pytest.warns(ConvergenceWarning, match="Raise max_iter or tol"):
         mv.MKLClassifier(WORDS, solver="spg", max_iter=1, tol=1e-9).fit(*data())
     helps = r"Raise tol above the gap, [^ ]+\. Another solver may come closer\.$"  # more steps would not
     with pytest.warns(ConvergenceWarning, match=helps):
         mv.MKLClassifier(WORDS, solver="alignf", tol=1e-9).fit(*data())
+    warm = mv.MKLClassifier(WORDS, warm_start=True, solver="spg", tol=1e-4).fit(X, y)
+    cold = len(warm.trace_)
+    assert len(warm.fit(X, y).trace_) < cold
+    assert len(warm.fit(X[:60], y[:60]).trace_) > 0  # fewer samples: anew
 
 
 @pytest.mark.usefixtures("fifty_exact")

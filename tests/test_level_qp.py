@@ -139,15 +139,12 @@ def test_level_encloses_the_optimum_for_every_lambda(name: str, lam: float) -> N
     assert_promises(steps, [iterate.facts.model_lower_bound for iterate in steps[1:]], slack=1e-10)
 
 
-def test_lambda_zero_goes_where_silp_goes() -> None:
+def test_lambda_zero_goes_where_silp_goes_and_at_one_the_run_ends_with_a_sentence() -> None:
     """Where the model has one minimizer, the nearest one is that one; a hair of room above it is left."""
     for name in ("random Gram matrices", "many random Gram matrices"):
         level, silp = path(Level(lam=0.0, svm_tolerance=1e-9), name, 6), path(Silp(svm_tolerance=1e-9), name, 6)
         for one, other in zip(level, silp, strict=True):
             np.testing.assert_allclose(one.weights, other.weights, atol=1e-2)
-
-
-def test_at_lambda_one_nothing_is_asked_for_and_the_run_ends_with_a_sentence() -> None:
     trace = mv.solve(problem("random Gram matrices"), "level", lam=1.0, gap=1e-9, max_iter=50)
     assert (len(trace), trace.final.svm_solves, trace.status) == (2, 1, "limit")
     np.testing.assert_array_equal(trace.final.weights, trace[0].weights)
