@@ -340,25 +340,20 @@ def test_forms_of_kernels_in_files(tmp_path: Path) -> None:
         assert close(form, Fraction(exact), size)
 
 
-def test_forms_of_few_different_points() -> None:
-    bank, v = KernelBank.build(np.round(X), [Gaussian(on="each", widths=(1.0, 2.0))], normalize="none"), orthogonal()
-    forms, sizes = bank.quad_compensated(v, np.arange(len(bank)))
-    assert not sizes.any()
-    np.testing.assert_allclose(forms, bank.quad(v), rtol=1e-9)
-    errors = bank.quad_error(v, bank.quad(v))
-    assert (np.abs(forms - bank.quad(v)) <= errors).all()
-
-
 def banks_that_compute() -> list[KernelBank | NystromBank]:
-    """Kernels on the fly, by rows, and approximate ones."""
+    """Kernels on the fly, by rows, approximate ones, and those of few different points."""
     families = [Gaussian(on="all", widths=(1.0, 2.0, 4.0, 8.0))]
     room = KernelBank.estimate(N, 3, families)[1] // 2
     rows = [Gaussian(on="all", widths=(1.0, 3.0)), Laplacian(on="all", widths=(2.0,))]
     few = NystromBank.build(X, [Gaussian(on="all", widths=(1.0, 3.0))], 10)
-    return [KernelBank.build(X, families, max_bytes=room), KernelBank.build(X, rows, rows=True), few, few.narrowed()]
+    alike = KernelBank.build(np.round(X), [Gaussian(on="each", widths=(1.0, 2.0))], normalize="none")
+    computed = [KernelBank.build(X, families, max_bytes=room), KernelBank.build(X, rows, rows=True)]
+    return [*computed, few, few.narrowed(), alike]
 
 
-@pytest.mark.parametrize("which", range(4), ids=["on the fly", "by rows", "approximate", "approximate, single"])
+@pytest.mark.parametrize(
+    "which", range(5), ids=["on the fly", "by rows", "approximate", "approximate, single", "few points"]
+)
 def test_forms_of_kernels_that_are_computed(which: int) -> None:
     bank, v = banks_that_compute()[which], orthogonal()
     both = np.column_stack([v, v[::-1]])
