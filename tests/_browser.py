@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 import pytest
-from _waits import PATIENCE, wait_for, wait_until_still
+from _waits import LEFT_OPEN, PATIENCE, wait_for, wait_until_still
 
 T = TypeVar("T")
 ROOT = Path(__file__).parent.parent
@@ -320,6 +320,9 @@ class App:
         return wait_until_still(reading, what, events_of(self.page), quiet)
 
 
+Open = Callable[..., App]
+
+
 class Pages:
     """Opens the explorer in pages of their own, and at the end looks at what they complained about."""
 
@@ -364,6 +367,21 @@ def loaded(page: Any) -> None:
     """Wait until the dashboard behind the page that opens is there."""
     page.locator("#mklviz-front .bar").wait_for(state="detached")
     page.locator("#loader").wait_for(state="hidden")
+
+
+def fresh_page(chromium: Any, **settings: Any) -> Any:
+    """Return such a page, which is closed with its browser when the test is over."""
+    page = new_page(chromium, **settings)
+    LEFT_OPEN.append(page.context)
+    return page
+
+
+def complaints(page: Any, of: Callable[[Any], bool] = lambda message: message.type == "error") -> list[str]:
+    """Return the list in which the errors of a page will be, and what its console says `of` them."""
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text) if of(message) else None)
+    return errors
 
 
 def not_driven(reason: str) -> None:

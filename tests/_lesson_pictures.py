@@ -25,7 +25,8 @@ def place_shown(name: str, outcome: Outcome, answer: Answer) -> int:
     """Return the place of the answer that the picture of a lesson shows."""
     runs = LessonRuns(outcome.traces, run_styles(outcome.traces, LIGHT), answer.evidence, LIGHT)
     picture = picture_of(scenarios()[name], runs)
-    return _READ[name]({chart.name: draw_none(chart, picture.tables) for chart in picture.charts})
+    read: Callable[[Charts], int] = globals()[name.replace("-", "_")]  # called as its lesson
+    return read({chart.name: draw_none(chart, picture.tables) for chart in picture.charts})
 
 
 def _bars(chart: DrawnChart) -> dict[str, float]:
@@ -38,7 +39,7 @@ def _drawn(chart: DrawnChart, table: str, column: str = "y") -> Sequence[Any]:
     return next(drawn.columns[column] for drawn in chart.marks if drawn.mark.table == table)
 
 
-def _moved(charts: Charts) -> int:
+def silp_oscillates(charts: Charts) -> int:
     [silp] = charts["moved"].of(LineMark, "SILP")
     often = silp.columns["y"][-1]
     colours = {label: set(_column(charts[label], "colour")) for label in ("strip-silp", "strip-level")}
@@ -46,7 +47,7 @@ def _moved(charts: Charts) -> int:
     return (often >= 3.0) + (often >= 30.0)
 
 
-def _moved_most(charts: Charts) -> int:
+def best_response(charts: Charts) -> int:
     lines = {drawn.mark.table: drawn.columns["y"][-1] for drawn in charts["moved"].of(LineMark) if "y" in drawn.columns}
     often = lines["moved-smkl"]
     assert often > 10.0 * lines["moved-SMKL, averaged"]  # which takes answers of the same kind
@@ -57,31 +58,31 @@ def _column(chart: DrawnChart, name: str) -> Sequence[str]:
     return next(drawn.columns[name] for drawn in chart.marks if name in drawn.columns)
 
 
-def _star(charts: Charts) -> int:
+def three_kernels(charts: Charts) -> int:
     place = [*(_drawn(charts["map"], "best", axis)[0] for axis in "xy"), 1.0]
     shares = np.linalg.solve(np.vstack([CORNERS.T, np.ones(3)]), place)
     return int((shares > 1e-3).sum()) - 1
 
 
-def _kept(charts: Charts) -> int:
+def sparse_or_dense(charts: Charts) -> int:
     bars = _bars(charts["counts"])
     many, few, every = bars["p = 4/3"], bars["simplex"], bars["all kernels"]
     return 2 if many > every / 2 else 0 if many < few else 1
 
 
-def _ratio(charts: Charts) -> int:
+def line_search(charts: Charts) -> int:
     bars = _bars(charts["solves"])
     return (bars["SimpleMKL"] / bars["Level"] >= 2.0) + (bars["SimpleMKL"] / bars["Level"] > 10.0)
 
 
-def _parts(charts: Charts) -> int:
+def spg_parts(charts: Charts) -> int:
     solves, tries = _bars(charts["solves"]), _bars(charts["trials"])
     alone = [solves["PGD+N"], solves["PGD+S"]]
     assert tries["PGD+S"] < 0.5 * tries["PGD"]  # why it helps
     return int(np.argmin(alone)) if min(alone) < 0.5 * solves["PGD"] else 2
 
 
-def _in_vain(charts: Charts) -> int:
+def noisy_svms(charts: Charts) -> int:
     [sizes] = charts["step-size"].of(LineMark, "PGD, rough SVMs")
     assert charts["lesson-gap"].of(LineMark, "PGD 2, exact SVMs")  # as the chips call it
     key = sizes.mark.table.removeprefix("gap-")
@@ -89,7 +90,7 @@ def _in_vain(charts: Charts) -> int:
     return (share > 0.0) + (share > 0.25)
 
 
-def _newton(charts: Charts) -> int:
+def second_order(charts: Charts) -> int:
     gaps = charts["lesson-gap"]
     assert gaps.chart.x.log
     assert gaps.chart.y.log
@@ -100,7 +101,7 @@ def _newton(charts: Charts) -> int:
     return (solves >= 20) + (solves > 100)
 
 
-def _most(charts: Charts) -> int:
+def silp_is_fine(charts: Charts) -> int:
     ways = {drawn.mark.table: drawn.columns["y"] for drawn in charts["valley"].of(LineMark) if drawn.columns["y"]}
     valley = [value for table, way in ways.items() if table not in ("way-equal weights", "room") for value in way]
     assert max(valley) < 1.02 * min(valley)
@@ -109,12 +110,12 @@ def _most(charts: Charts) -> int:
     return ["SILP", "SimpleMKL", "Level", "SPG"].index(max(bars, key=lambda name: bars[name]))
 
 
-def _accurate(charts: Charts) -> int:
+def objective_and_accuracy(charts: Charts) -> int:
     steps, star = _drawn(charts["accuracy"], "accuracy", "x"), _drawn(charts["accuracy"], "best", "x")[0]
     return (star > 0) + (star > steps[-1] / 4) + (star == steps[-1] > 0)
 
 
-def _used(charts: Charts) -> int:
+def three_groups(charts: Charts) -> int:
     [words] = charts["machines"].of(TextMark)
     used = Counter(name for name in words.columns["y"] if "class" in name)
     assert [text for name, text in zip(words.columns["y"], words.columns["text"], strict=True) if "all" in name] == [
@@ -124,24 +125,24 @@ def _used(charts: Charts) -> int:
     return used["class 1"] - 1
 
 
-def _few(charts: Charts) -> int:
+def thousands(charts: Charts) -> int:
     bars = _bars(charts["counts"])
     return (bars["with weight"] >= 100) + (bars["with weight"] > bars["all kernels"] / 2)
 
 
-def _minima(charts: Charts) -> int:
+def products(charts: Charts) -> int:
     heights = sorted(_drawn(charts["hill"], "ends"))
     apart = sum(above > (1.0 + 1e-4) * below for below, above in pairwise(heights))
     assert max(_drawn(charts["hill"], "way")) > heights[-1]  # there is a hill
     return apart
 
 
-def _risen(charts: Charts) -> int:
+def regularization_path(charts: Charts) -> int:
     first, *_, last = _drawn(charts["in-use"], "path")  # from C = 1,000 down to 1
     return 0 if first > 1.5 * last else 1 if last > 1.5 * first else 2
 
 
-def _proved_most(charts: Charts) -> int:
+def certificate(charts: Charts) -> int:
     bars = _bars(charts["proved"])
     gaps = charts["lesson-gap"].of(LineMark)
     own = next(drawn.columns["y"] for drawn in gaps if drawn.mark.y == "own")
@@ -152,7 +153,7 @@ def _proved_most(charts: Charts) -> int:
     return int(np.argmin([bars["equal weights"], bars["one kernel"], bars["their average"]]))
 
 
-def _passes(charts: Charts) -> int:
+def without_svms(charts: Charts) -> int:
     bars = _bars(charts["passes"])
     plain, balanced = (
         {drawn.mark.y: drawn.columns["y"] for drawn in charts[f"steps-{key}"].of(LineMark) if drawn.mark.colour}
@@ -163,23 +164,3 @@ def _passes(charts: Charts) -> int:
     assert balanced["average"][-1] < max(balanced["last"][-50:])
     ratio = bars["OGAProx"] / bars["Level"]
     return (ratio >= 1.0) + (ratio > 10.0)
-
-
-_READ: Mapping[str, Callable[[Charts], int]] = {
-    "silp-oscillates": _moved,
-    "best-response": _moved_most,
-    "three-kernels": _star,
-    "sparse-or-dense": _kept,
-    "line-search": _ratio,
-    "spg-parts": _parts,
-    "noisy-svms": _in_vain,
-    "second-order": _newton,
-    "certificate": _proved_most,
-    "without-svms": _passes,
-    "silp-is-fine": _most,
-    "objective-and-accuracy": _accurate,
-    "three-groups": _used,
-    "thousands": _few,
-    "products": _minima,
-    "regularization-path": _risen,
-}

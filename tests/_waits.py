@@ -1,14 +1,17 @@
 """How tests wait: for a condition, never for a time."""
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 __all__ = [
     "LEFT_OPEN",
     "PATIENCE",
     "Clock",
+    "alive",
     "compile_nothing_ahead",
     "next_round",
     "soon",
@@ -83,6 +86,14 @@ async def soon(
         await meanwhile()
         await asyncio.sleep(PAUSE)
     return value
+
+
+def alive(process: int) -> bool:
+    """Whether a process runs; one that has ended and that nobody has asked for does not."""
+    state = Path(f"/proc/{process}/stat")
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return state.read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    return False
 
 
 class Clock:

@@ -18,9 +18,6 @@ import json
 import os
 import random
 import re
-import socket
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -29,15 +26,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
 
-from _waits import soon, wait_for
+from _browser import Program
+from _waits import soon
 from bokeh.events import _CONCRETE_EVENT_CLASSES
 from bokeh.model import Model
 from tornado.httpclient import AsyncHTTPClient
 from tornado.websocket import WebSocketClosedError
 
 import mklviz.views.explorer.explorer  # noqa: F401, whose models are asked for their properties
-
-sys.path.append(str(Path(__file__).resolve().parents[1] / ".ci"))
 from mklviz.bench._visitors import Visitor, turn
 
 __all__ = ["Outcome", "fuzz"]
@@ -286,24 +282,15 @@ async def _attack(port: int, process: int, messages: int, seed: int, outcome: Ou
 def fuzz(messages: int, seed: int = 0) -> Outcome:
     """Send so many messages to a server of its own, and return what came of it."""
     outcome = Outcome()
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     with TemporaryDirectory() as folder:
-        log = Path(folder) / "log"
-        command = [sys.executable, "-m", "mklviz", "serve", "--no-show", "--port", str(port)]
-        with log.open("w") as file:
-            server = subprocess.Popen(command, stdout=file, stderr=file)
-        begun = time.monotonic()
+        server, begun = Program(Path(folder), "-m", "mklviz", "serve", "--no-show"), time.monotonic()
         try:
-            wait_for(lambda: "Starting Bokeh server" in log.read_text(), "the server to listen", patience=PATIENCE)
-            asyncio.run(_attack(port, server.pid, messages, seed, outcome))
+            asyncio.run(_attack(server.port, server.pid, messages, seed, outcome))
             outcome.peak = int(re.findall(r"VmHWM:\s*(\d+)", Path(f"/proc/{server.pid}/status").read_text())[0]) / 2**10
-            outcome.alive = server.poll() is None
+            outcome.alive = server.runs
         finally:
-            server.kill()
-            server.wait()
-            outcome.logged, outcome.minutes = log.stat().st_size, int(time.monotonic() - begun) // 60 + 1
+            server.close()
+            outcome.logged, outcome.minutes = len(server.log.encode()), int(time.monotonic() - begun) // 60 + 1
     return outcome
 
 

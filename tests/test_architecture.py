@@ -7,7 +7,6 @@ import importlib
 import inspect
 import os
 import pkgutil
-import subprocess
 import sys
 import tomllib
 from collections import Counter
@@ -99,17 +98,11 @@ def arrows_within(package: str) -> dict[str, set[str]]:
     return arrows
 
 
-def test_no_files_import_one_another_in_a_circle_not_even_for_their_types() -> None:
+def test_no_files_and_no_folders_import_one_another_in_a_circle_not_even_for_their_types() -> None:
     assert circles({name: set(imports(name, typing=True)) - {name} for name in SOURCES}) == {}
-
-
-def test_no_folder_has_files_or_folders_that_import_from_one_another_in_a_circle() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set()}) == {"b": {"c"}, "c": {"b"}}
     packages = [name for name, path in SOURCES.items() if path.name == "__init__.py"]
     assert {package: left for package in packages if (left := circles(arrows_within(package)))} == {}
-
-
-def test_a_circle_is_found() -> None:
-    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set()}) == {"b": {"c"}, "c": {"b"}}
 
 
 def test_the_modules_are_found() -> None:
@@ -189,39 +182,16 @@ def test_a_new_formulation_is_one_file_that_imports_from_no_higher_floor(text: s
     assert [name for name in own if FLOORS.index(floor_of(name)) > FLOORS.index("mklviz.problem")] == []
 
 
-@pytest.mark.parametrize(
-    "package", ["mklviz.kernels", "mklviz.problem", "mklviz.contract", "mklviz.inner", "mklviz.solvers"]
-)
-def test_problems_and_solvers_know_no_screen_and_no_threads(package: str) -> None:
-    forbidden = SCREEN | {"threading", "multiprocessing", "concurrent", "asyncio", "time", "logging"}
-    assert offenders(package, forbidden) == []
+CLOCKS = {"threading", "multiprocessing", "concurrent", "asyncio", "time", "logging"}
+FOREIGN = {  # to whom
+    **dict.fromkeys(("kernels", "problem", "contract", "inner", "solvers"), SCREEN | CLOCKS),
+    **dict.fromkeys(("context", "record", "engine", "recipe", "datasets", "analysis"), SCREEN),
+}
 
 
-@pytest.mark.parametrize(
-    "package", ["mklviz.context", "mklviz.record", "mklviz.engine", "mklviz.recipe", "mklviz.datasets"]
-)
-def test_the_engine_knows_no_screen(package: str) -> None:
-    assert offenders(package, SCREEN) == []
-
-
-def test_what_is_computed_of_a_race_needs_no_screen() -> None:
-    """The numbers of maps, models and rules are of use without Panel and Bokeh; the tabs only draw them."""
-    assert offenders("mklviz.analysis", SCREEN | {"mklviz.views"}) == []
-    names = [name for name in SOURCES if inside(name, {"mklviz.analysis"})]
-    program = f"import sys; {'; '.join(f'import {name}' for name in names)}; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
-    loaded = set(done.stdout.split())
-    assert set(names) <= loaded
-    assert {name.partition(".")[0] for name in loaded} & SCREEN == set()
-    assert not any(inside(name, {"mklviz.views"}) for name in loaded)
-
-
-def test_the_servers_front_process_is_light() -> None:
-    """It only hands connections on: no page, no Panel, no Bokeh and no NumPy is loaded."""
-    program = "import sys, mklviz.cli.commands, mklviz.server.front, mklviz.cli.arguments; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
-    loaded = {name.partition(".")[0] for name in done.stdout.split()}
-    assert loaded & {"bokeh", "holoviews", "numba", "numpy", "panel", "param", "scipy"} == set()
+@pytest.mark.parametrize("package", FOREIGN)
+def test_problems_and_solvers_know_no_screen_and_no_threads_and_what_runs_them_no_screen(package: str) -> None:
+    assert offenders(f"mklviz.{package}", FOREIGN[package]) == []
 
 
 @pytest.mark.parametrize("package", ["mklviz.solvers", "mklviz.kernels.families", "mklviz.problem.regularizers"])
@@ -295,18 +265,15 @@ def test_generators_of_random_numbers_have_a_seed() -> None:
 # packaging
 
 
-def test_every_folder_with_code_is_packaged() -> None:
-    setup = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+def test_every_folder_with_code_is_packaged_and_versions_agree() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    setup = project["tool"]["setuptools"]
     present = {name if path.name == "__init__.py" else name.rpartition(".")[0] for name, path in SOURCES.items()}
     assert set(setup["packages"]) == present
     assert setup["packages"] == sorted(setup["packages"])
     for package in present:
         assert SOURCES[package].name == "__init__.py", f"{package} has no __init__.py"
-
-
-def test_versions_agree() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert project["version"] == mklviz.__version__
+    assert project["project"]["version"] == mklviz.__version__
 
 
 # public names
@@ -350,16 +317,14 @@ def test_names_of_mklviz_are_those_it_gives() -> None:
     assert set(dir(mklviz)) == {*mklviz.__all__, "__version__"}
     for name in mklviz.__all__:
         assert getattr(mklviz, name) is not None
+    for families in (kernel_families, loss_families):
+        for family in families().values():
+            assert getattr(mklviz, family.__name__) is family
     assert mklviz.Gaussian is importlib.import_module("mklviz.kernels").Gaussian
     with pytest.raises(AttributeError, match="has no attribute 'nobody'"):
         mklviz.nobody  # noqa: B018
     with pytest.raises(AttributeError, match="has no attribute 'Nobody'"):
         mklviz.Nobody  # noqa: B018
-
-
-def test_every_kernel_family_is_a_name_of_mklviz() -> None:
-    for family in kernel_families().values():
-        assert getattr(mklviz, family.__name__) is family
 
 
 def test_editors_and_runs_from_the_root_see_one_package() -> None:

@@ -135,14 +135,11 @@ def test_the_papers_bank_has_13_kernels_per_subset(d: int) -> None:
     assert named.names[-1] == f"poly 3 on age {d - 1}"
 
 
-def test_specs_say_where_each_kernel_comes_from() -> None:
+def test_specs_say_where_each_kernel_comes_from_and_the_estimate_counts_kernels_and_dense_bytes_exactly() -> None:
     bank = KernelBank.build(RNG.normal(size=(8, 3)), [Gaussian(widths=(2.0,), on=["b", "c"])], feature_names="abc")
     [spec] = bank.kernels
     assert (spec.name, spec.value, spec.columns) == ("gauss 2¹ on b, c", 2.0, (1, 2))
     assert isinstance(spec.family, Gaussian)
-
-
-def test_the_estimate_counts_kernels_exactly_and_dense_bytes_exactly() -> None:
     X = RNG.normal(size=(40, 3))
     families: list[KernelFamily] = [Gaussian(on="all+each"), Polynomial(on=[0, 2]), Linear(on="each")]
     m, _ = KernelBank.estimate(40, 3, families)
@@ -153,12 +150,9 @@ def test_the_estimate_counts_kernels_exactly_and_dense_bytes_exactly() -> None:
     assert KernelBank.estimate(40, 3, on_all)[1] == KernelBank.build(X, on_all).nbytes
 
 
-def test_a_bank_that_would_not_fit_is_refused_before_it_is_built() -> None:
+def test_a_bank_that_would_not_fit_is_refused_before_it_is_built_and_one_larger_than_estimated_then() -> None:
     with pytest.raises(BankTooLarge, match=r"kernels on 3,000 samples need about .* GB, but .* use fewer samples"):
         KernelBank.build(np.zeros((3000, 300)) + RNG.normal(size=300), [Laplacian(on="all")] * 100)
-
-
-def test_a_bank_that_turns_out_larger_than_estimated_is_refused_too() -> None:
     X = RNG.normal(size=(300, 4))  # narrow kernels have full rank
     narrow: list[KernelFamily] = [Gaussian(widths=(1e-4, 1e-3), on="each")]
     _, size = KernelBank.estimate(300, 4, narrow)
@@ -295,7 +289,7 @@ def test_new_points_get_the_kernels_of_the_bank(normalize: str) -> None:
     np.testing.assert_allclose(cross.combine(weights), total, rtol=1e-12)
 
 
-def test_gram_banks_take_new_points_as_matrices() -> None:
+def test_gram_banks_take_new_points_as_matrices_and_where_a_kernel_vanishes_there_is_no_unit_diagonal() -> None:
     grams = np.array(random_grams(3, 8))
     new = RNG.normal(size=(3, 5, 8))
     weights = np.array([0.2, 0.0, 0.8])
@@ -312,9 +306,6 @@ def test_gram_banks_take_new_points_as_matrices() -> None:
         KernelBank.from_grams(grams, normalize="diagonal").cross(new)
     with pytest.raises(KernelError, match=r"shape \(3, n_new, 8\)"):
         KernelBank.from_grams(grams).cross(new[:2])
-
-
-def test_a_new_point_where_the_kernel_vanishes_cannot_have_unit_diagonal() -> None:
     bank = KernelBank.build(np.ones((4, 1)), [Linear()], normalize="diagonal")
     with pytest.raises(KernelError, match="linear on all is zero on sample 1"):
         bank.cross([[1.0], [0.0]]).combine(np.ones(1))

@@ -51,7 +51,7 @@ def grown() -> tuple[Race, Trace]:
     return made, made.traces[NAME]
 
 
-def test_a_branch_begins_where_the_run_was_and_counts_on_from_there() -> None:
+def test_a_branch_begins_where_the_run_was_counts_on_from_there_and_what_was_proved_stays_proved() -> None:
     made, trace = grown()
     before = race().traces["silp"]
     assert list(made.runs) == ["silp", "spg", NAME]
@@ -68,10 +68,6 @@ def test_a_branch_begins_where_the_run_was_and_counts_on_from_there() -> None:
     assert trace.final.svm_solves == trace[0].svm_solves + len(trace) - 1  # Level solves one at each step
     assert [trace.index_at(step) for step in (STEP - 1, STEP, STEP + 2, 10**6)] == [-1, 0, 2, len(trace) - 1]
     assert trace.to_frame()["iteration"].iloc[0] == STEP
-
-
-def test_what_was_proved_before_stays_proved() -> None:
-    _, trace = grown()
     bound = max(step.lower_bound for step in race().traces["silp"][: STEP + 1])
     assert trace[0].lower_bound >= bound * (1.0 - 1e-9)
     assert trace[0].certificate is not None
@@ -150,7 +146,7 @@ def test_a_file_that_says_nonsense_of_its_origin_is_not_read(wrong: object) -> N
 # -- on screen
 
 
-def test_the_table_and_the_words_follow_the_cursor_over_a_branch() -> None:
+def test_table_words_and_curve_of_a_branch_begin_at_its_step_and_follow_the_cursor() -> None:
     made, trace = grown()
     motions = {key: run.motion for key, run in made.traces.items()}
     styles = race_styles(made, LIGHT)
@@ -168,10 +164,6 @@ def test_the_table_and_the_words_follow_the_cursor_over_a_branch() -> None:
     run = recorded(made).page_data()["runs"][-1]
     assert run["iteration"][0] == STEP
     assert run["narration"][0].startswith("Level takes over")
-
-
-def test_the_curve_of_a_branch_begins_at_the_step_and_its_svm_solves() -> None:
-    made, trace = grown()
     session = shown(made)
     tab = following(session, Timeline())
     feed = tab.view.figures.readings.feeds[NAME].source.data

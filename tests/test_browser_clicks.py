@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _browser import Server, events_of, is_broken, loaded, new_page
+from _browser import Server, complaints, events_of, fresh_page, is_broken, loaded
 from _waits import wait_for
 
 pytestmark = pytest.mark.browser
@@ -67,9 +67,8 @@ def new_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ser
 @contextmanager
 def first_page(chromium: Any, server: Server) -> Iterator[Any]:
     """Open a page in a browser that was never here, which logs no error."""
-    page = new_page(chromium, viewport={"width": 1280, "height": 800})
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
+    page = fresh_page(chromium, viewport={"width": 1280, "height": 800})
+    errors = complaints(page, lambda message: False)
     page.goto(f"http://127.0.0.1:{server.port}/explorer", wait_until="commit")
     page.locator(".way.first").wait_for()
     yield page
@@ -169,14 +168,13 @@ def test_a_key_pressed_before_the_dashboard_stands_is_answered_when_it_does(page
 
 
 def test_a_key_pressed_behind_a_link_that_loads_another_page_is_answered_there(chromium: Any, server: Server) -> None:
-    page = new_page(chromium)
+    page = fresh_page(chromium)
     page.route("**/static/**", lambda route: route.abort())  # no script of the dashboard comes
     page.goto(f"http://127.0.0.1:{server.port}/explorer", wait_until="commit")
     page.locator(RACE).wait_for()
     page.unroute("**/static/**")
     page.evaluate(PRESSED, [RACE, " "])
     raced(page)
-    page.context.close()
 
 
 def test_who_goes_back_while_the_dashboard_is_built_stays_there_and_finds_it_built(page: Any) -> None:
@@ -246,10 +244,9 @@ def test_who_follows_a_race_sees_all_of_it_whenever_the_page_was_opened(open_app
     for step in (None, app.until_running, app.until_finished):
         if step is not None:
             step()
-        page = new_page(chromium)
+        page = fresh_page(chromium)
         page.goto(link, wait_until="commit")
         page.get_by_role("tab", name="Geometry").click()
         page.get_by_role("tab", name="Geometry", selected=True).wait_for()
         views_stand(page)
         assert not page.get_by_role("button", name="Run", exact=True).count()
-        page.context.close()

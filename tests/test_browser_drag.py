@@ -5,10 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from _browser import App, at_rest, held, middle
+from _browser import App, Open, at_rest, held, middle
 
 pytestmark = pytest.mark.browser
-Open = Callable[..., App]
 
 TABLE = """(name) => { const source = [...Bokeh.documents[0].all_models].filter((m) => m.name === name).at(-1)
   if (source === undefined) return {}

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _browser import at_rest, events_of
+from _browser import at_rest, complaints, events_of
 from _problems import problem, ran
 from _waits import wait_for
 from test_export import LAM, solved
@@ -32,9 +32,7 @@ def race() -> Race:
 def opened(chromium: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
     """Open a page from the disk, which asks for nothing else and has no word in the console."""
     page, address = chromium.new_page(), (tmp_path / "page.html").as_uri()
-    errors, asked, allowed = list[str](), list[str](), list[str]()
-    page.on("console", lambda message: errors.append(message.text))
-    page.on("pageerror", lambda error: errors.append(str(error)))
+    errors, asked, allowed = complaints(page, lambda message: True), list[str](), list[str]()
     page.on("request", lambda request: asked.append(request.url))
     page.set_viewport_size({"width": 1280, "height": 720})
 

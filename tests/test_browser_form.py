@@ -2,12 +2,12 @@
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from _browser import App, Server, at_rest, one_page
+from _browser import App, Open, Server, at_rest, one_page
 from _cells import with_path
 
 pytestmark = pytest.mark.browser
@@ -102,7 +102,7 @@ def open_table(app: App, folder: Path, name: str, content: bytes) -> None:
     app.page.set_input_files("input[type=file]", folder / name)
 
 
-def test_from_a_table_of_numbers_and_words_to_a_race(open_app: Callable[..., App], tmp_path: Path) -> None:
+def test_from_a_table_of_numbers_and_words_to_a_race(open_app: Open, tmp_path: Path) -> None:
     app = open_app(solvers="level,spg", iterations=20)
     open_table(app, tmp_path, "insurance.csv", TABLE.encode())
     app.page.get_by_text("55 samples, 2 features").wait_for()
@@ -125,9 +125,7 @@ def test_from_a_table_of_numbers_and_words_to_a_race(open_app: Callable[..., App
         assert float(line.rpartition(" ")[2]) == pytest.approx(best[key], rel=1e-4), said
 
 
-def test_a_file_that_is_no_table_is_named_in_the_page_and_races_go_on(
-    open_app: Callable[..., App], tmp_path: Path
-) -> None:
+def test_a_file_that_is_no_table_is_named_in_the_page_and_races_go_on(open_app: Open, tmp_path: Path) -> None:
     app = open_app(solvers="level,spg", iterations=5)
     app.press("Run")
     app.until_finished()

@@ -2,12 +2,13 @@
 
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from functools import partial
+from http.server import HTTPServer, SimpleHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
-from _browser import Pages, Program, Server, events_of, new_page, serving
+from _browser import Pages, Program, Server, events_of, fresh_page, serving
 from _waits import wait_for
 
 pytestmark = pytest.mark.browser
@@ -33,14 +34,13 @@ def test_who_gives_the_code_has_a_complete_page_in_which_nothing_that_a_person_d
     assert first.status.startswith("Press Run")
     first.page.close()
     assert not pages.errors
-    stranger = new_page(chromium)
+    stranger = fresh_page(chromium)
     stranger.goto(gated)
     assert "opens with a code" in stranger.inner_text("body")
     stranger.fill("input", "blackboard")
     stranger.click("button")
     stranger.get_by_role("link", name="Explore").first.wait_for()
     assert "code" not in stranger.url
-    stranger.context.close()
     app = pages.open(f"{gated}?recipe=data=two_moons;solvers=level,silp;max-iter=20")
     app.press("Run")
     app.until_finished()
@@ -58,45 +58,41 @@ def test_who_gives_the_code_has_a_complete_page_in_which_nothing_that_a_person_d
 @pytest.mark.parametrize("gated", ["2"], indirect=True, scope="module")
 def test_a_visitor_sees_his_own_races_and_his_switch_is_for_his_own_browser(chromium: Any, gated: str) -> None:
     """The recipe of a link stands in for A's own."""
-    race, contexts = "recipe=data=heart;solvers=level;max-iter=20", [new_page(chromium).context for _ in "AB"]
+    race, contexts = "recipe=data=heart;solvers=level;max-iter=20", [fresh_page(chromium).context for _ in "AB"]
     ours, theirs = map(Pages, contexts)
     rows, keep = ".row[data-id]", "Keep my races"
-    try:
-        away, before = (pages.open(f"{gated}?code=blackboard&{race}") for pages in (theirs, ours))
-        chosen = ours.open(f"{gated}?code=blackboard&page=runs", button="Open").page
-        chosen.get_by_role("switch", name=keep).click()
-        again = ours.open(f"{gated}?page=runs", button="Open").page
+    away, before = (pages.open(f"{gated}?code=blackboard&{race}") for pages in (theirs, ours))
+    chosen = ours.open(f"{gated}?code=blackboard&page=runs", button="Open").page
+    chosen.get_by_role("switch", name=keep).click()
+    again = ours.open(f"{gated}?page=runs", button="Open").page
 
-        def heard() -> bool:  # a page says what the server knew when it built it
-            switch = again.get_by_role("switch", name=keep)
-            switch.wait_for()
-            if kept := switch.is_checked():
-                again.reload()
-            return not kept
+    def heard() -> bool:  # a page says what the server knew when it built it
+        switch = again.get_by_role("switch", name=keep)
+        switch.wait_for()
+        if kept := switch.is_checked():
+            again.reload()
+        return not kept
 
-        wait_for(heard, "the switch", events_of(again))
-        chosen.close()
-        for app in (away, before):
-            app.press("Run")
-            app.until_finished()
-        before.page.close()
-        theirs_too = theirs.open(f"{gated}?page=runs", button="Open").page
-        wait_for(lambda: theirs_too.locator(rows).count() == 1, "the race of the other", events_of(theirs_too))
-        assert theirs_too.get_by_role("switch", name=keep).is_checked()
-        again.reload()
-        again.get_by_text("No race is saved here yet").wait_for()
-        for query in ("follow=nobody", away.page.url.partition("?")[2]):
-            other = contexts[0].new_page()
-            other.goto(f"{gated}?{query}")
-            wait_for(lambda: other.get_by_role("tab", name="Runs").count(), "the tabs", events_of(other))  # noqa: B023
-            other.get_by_role("tab", name="Runs").first.click()
-            other.get_by_text("No race is saved here yet").first.wait_for()
-            assert other.locator(rows).count() == 0
-            other.close()
-        assert not ours.errors + theirs.errors
-    finally:
-        for context in contexts:
-            context.close()
+    wait_for(heard, "the switch", events_of(again))
+    chosen.close()
+    for app in (away, before):
+        app.press("Run")
+        app.until_finished()
+    before.page.close()
+    theirs_too = theirs.open(f"{gated}?page=runs", button="Open").page
+    wait_for(lambda: theirs_too.locator(rows).count() == 1, "the race of the other", events_of(theirs_too))
+    assert theirs_too.get_by_role("switch", name=keep).is_checked()
+    again.reload()
+    again.get_by_text("No race is saved here yet").wait_for()
+    for query in ("follow=nobody", away.page.url.partition("?")[2]):
+        other = contexts[0].new_page()
+        other.goto(f"{gated}?{query}")
+        wait_for(lambda: other.get_by_role("tab", name="Runs").count(), "the tabs", events_of(other))  # noqa: B023
+        other.get_by_role("tab", name="Runs").first.click()
+        other.get_by_text("No race is saved here yet").first.wait_for()
+        assert other.locator(rows).count() == 0
+        other.close()
+    assert not ours.errors + theirs.errors
 
 
 @pytest.mark.parametrize("script", ["panel-material-ui.bundle.js", "bokeh.min.js"])
@@ -125,7 +121,9 @@ def test_pictures_and_frames_of_another_site_build_no_page_and_end_nothing_and_i
     chromium: Any, tmp_path: Path
 ) -> None:
     server = serving(tmp_path)
-    site = HTTPServer(("127.0.0.1", 0), Elsewhere)
+    (tmp_path / "elsewhere").mkdir()
+    handler = partial(SimpleHTTPRequestHandler, directory=tmp_path / "elsewhere")  # a list of no files
+    site = HTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=site.serve_forever, daemon=True).start()
     page = chromium.new_page()
     try:
@@ -146,16 +144,3 @@ def test_pictures_and_frames_of_another_site_build_no_page_and_end_nothing_and_i
         site.shutdown()
         site.server_close()
         server.close()
-
-
-class Elsewhere(BaseHTTPRequestHandler):
-    """A page of another site."""
-
-    def do_GET(self) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.end_headers()
-        self.wfile.write(b"<!doctype html><title>elsewhere</title><body>")
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""

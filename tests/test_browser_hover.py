@@ -5,10 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from _browser import App
+from _browser import App, Open
 
 pytestmark = pytest.mark.browser
-Open = Callable[..., App]
 
 FRAME = """(name) => {
   const view = [...Bokeh.documents[0].all_models].filter((m) => m.type === "Figure" && m.name === name)

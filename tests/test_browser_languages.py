@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _browser import Server, events_of, new_page
+from _browser import Server, events_of, fresh_page
 from _waits import wait_for
 from test_languages import SHIPPED, marked, unmarked
 
@@ -34,7 +34,7 @@ SAID = """() => {
 def test_two_visitors_see_start_each_in_their_language(chromium: Any, server: Server, size: tuple[int, int]) -> None:
     width, height = size
     viewport = {"width": width, "height": height}
-    pages = {code: new_page(chromium, locale=code, viewport=viewport) for code in ("en", *SHIPPED)}
+    pages = {code: fresh_page(chromium, locale=code, viewport=viewport) for code in ("en", *SHIPPED)}
     for page in pages.values():
         page.goto(f"http://127.0.0.1:{server.port}/explorer")
     for code, page in pages.items():
@@ -46,11 +46,10 @@ def test_two_visitors_see_start_each_in_their_language(chromium: Any, server: Se
         page.get_by_role("heading", name=languages()[code](CURVE_TITLE)).wait_for()
         page.locator(".page.curve[data-drawn=square]").wait_for()
         assert page.evaluate(WIDER) == []
-        page.context.close()
 
 
 def test_a_language_is_chosen_and_stays_in_the_address(chromium: Any, server: Server) -> None:
-    page = new_page(chromium, locale="fr")
+    page = fresh_page(chromium, locale="fr")
     page.goto(f"http://127.0.0.1:{server.port}/explorer")
     page.get_by_role("link", name="Deutsch").click()
     page.locator("#mklviz-front .bar").wait_for(state="detached")
@@ -60,7 +59,6 @@ def test_a_language_is_chosen_and_stays_in_the_address(chromium: Any, server: Se
     assert "lang=de" in page.url
     page.reload()
     page.get_by_role("button", name="▶ Lektion starten").wait_for()
-    page.context.close()
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +71,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def answered(chromium: Any, file: Path, width: int = 1280) -> Any:
-    page = new_page(chromium, viewport={"width": width, "height": 720})
+    page = fresh_page(chromium, viewport={"width": width, "height": 720})
     page.goto(file.as_uri())
     found = "playground.solved !== undefined && playground.shownFor === playground.asked"
     wait_for(lambda: page.evaluate(f"() => {found}"), found, events_of(page))
@@ -83,7 +81,6 @@ def answered(chromium: Any, file: Path, width: int = 1280) -> Any:
 def test_nothing_on_the_playground_goes_past_the_catalogue(chromium: Any, pages: Path) -> None:
     page = answered(chromium, pages / "marked.html")
     assert unmarked(" ".join(page.evaluate(SAID))) == set()
-    page.context.close()
 
 
 @pytest.mark.parametrize("code", SHIPPED)
@@ -91,4 +88,3 @@ def test_longer_words_fit_the_playground(chromium: Any, pages: Path, code: str) 
     for width in (1280, 390):
         page = answered(chromium, pages / f"{code}.html", width)
         assert page.evaluate(WIDER) == []
-        page.context.close()

@@ -5,13 +5,13 @@ behind for the next; at full speed.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from _browser import App, Pages, Server, at_rest, new_page
+from _browser import App, Open, Pages, Server, at_rest, fresh_page
 
 from mklviz.scenarios import Scenario, scenarios
 
@@ -87,9 +87,7 @@ def test_a_lesson_goes_from_its_question_to_its_answer_beside_a_finished_picture
     assert not app.errors, "\n".join(app.errors)
 
 
-def test_the_map_of_a_lesson_stands_right_below_its_controls_and_its_heading_is_explained(
-    open_app: Callable[..., App],
-) -> None:
+def test_the_map_of_a_lesson_stands_right_below_its_controls_and_its_heading_is_explained(open_app: Open) -> None:
     app = open_app()
     app.choose("Scenario", "Three kernels from above")
     app.press("Full speed")
@@ -123,9 +121,9 @@ BARS = '(figure) => figure.renderers.find((r) => r.glyph.type === "HBar").data_s
 
 
 @pytest.fixture
-def open_lesson(chromium: Any, server: Server) -> Iterator[Callable[..., App]]:
+def open_lesson(chromium: Any, server: Server) -> Iterator[Open]:
     """Open lessons on the stage, in a browser that has kept no answer of those above."""
-    context = new_page(chromium).context
+    context = fresh_page(chromium).context
     pages = Pages(context)
 
     def opened(width: int = 1280, height: int = 720, **query: str) -> App:
@@ -133,14 +131,11 @@ def open_lesson(chromium: Any, server: Server) -> Iterator[Callable[..., App]]:
         return pages.open(address, width, height, "Run lesson")
 
     yield opened
-    context.close()
     assert not pages.errors, "\n".join(pages.errors)
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
-def test_the_answer_of_a_lesson_is_on_the_screen_after_its_run(
-    open_lesson: Callable[..., App], width: int, height: int
-) -> None:
+def test_the_answer_of_a_lesson_is_on_the_screen_after_its_run(open_lesson: Open, width: int, height: int) -> None:
     app = open_lesson(width, height, scenario="line-search")
     run = app.page.get_by_role("button", name="Run lesson")
     run.wait_for()
@@ -165,7 +160,7 @@ def test_the_answer_of_a_lesson_is_on_the_screen_after_its_run(
     again.until(lambda: again.page.evaluate(kept) is None, "the guesses to be forgotten")
 
 
-def test_words_over_an_empty_picture_begin_below_its_heading_on_a_phone(open_lesson: Callable[..., App]) -> None:
+def test_words_over_an_empty_picture_begin_below_its_heading_on_a_phone(open_lesson: Open) -> None:
     app = open_lesson(390, 844, scenario="three-groups", lesson="on")  # whose heading has several lines
     words = app.page.locator("p.guess:visible")
     words.wait_for()
@@ -182,9 +177,7 @@ def test_words_over_an_empty_picture_begin_below_its_heading_on_a_phone(open_les
     assert apart()
 
 
-def test_the_longest_reasons_and_the_picture_beside_them_are_on_the_screen_of_a_laptop(
-    open_lesson: Callable[..., App],
-) -> None:
+def test_the_longest_reasons_and_the_picture_beside_them_are_on_the_screen_of_a_laptop(open_lesson: Open) -> None:
     app = open_lesson(scenario="certificate", lesson="on")
     app.press("Run lesson")
     source = app.page.get_by_text(f"From: {scenarios()['certificate'].source}.")
@@ -197,7 +190,7 @@ def test_the_longest_reasons_and_the_picture_beside_them_are_on_the_screen_of_a_
 
 
 def test_an_answer_of_who_follows_is_a_bar_on_the_page_that_leads_and_a_row_of_its_file(
-    open_app: Callable[..., App], chromium: Any, tmp_path: Path
+    open_app: Open, chromium: Any, tmp_path: Path
 ) -> None:
     app = open_app()
     app.choose("Scenario", "Three kernels from above")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from _browser import at_rest, events_of, middle, new_page
+from _browser import at_rest, complaints, events_of, fresh_page, middle, new_page
 from _waits import wait_for
 
 import mklviz as mv
@@ -43,10 +43,8 @@ class Playground:
     def __init__(self, page: Any, file: Path) -> None:
         self.page, self.file = page, file
         self.asked: list[str] = []
-        self.complaints: list[str] = []
+        self.complaints = complaints(page, lambda message: True)
         page.on("request", lambda request: self.asked.append(request.url))
-        page.on("console", lambda message: self.complaints.append(message.text))
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
 
     def open(self, address: str = "") -> None:
         self.page.goto("about:blank")
@@ -161,7 +159,7 @@ def test_the_surface_is_what_the_svm_decides(playground: Playground) -> None:
 @pytest.mark.parametrize("touch", [False, True])
 def test_the_start_and_a_point_are_dragged_and_taken_back(chromium: Any, file: Path, touch: bool) -> None:
     viewport = {"width": 390 if touch else 1280, "height": 844}
-    page = new_page(chromium, viewport=viewport, has_touch=touch)
+    page = fresh_page(chromium, viewport=viewport, has_touch=touch)
     one = Playground(page, file)
     one.open()
     pointer = _finger(page) if touch else _mouse(page)
@@ -198,7 +196,6 @@ def test_the_start_and_a_point_are_dragged_and_taken_back(chromium: Any, file: P
     one.until("playground.set.start === null")
     wait_for(undo.is_disabled, "nothing to be taken back", events_of(page))
     assert one.complaints == []
-    page.context.close()
 
 
 def _mouse(page: Any) -> Any:

@@ -1,15 +1,12 @@
 """A race in the browser, driven as a person drives it, in haste, too: run, watch, pause, step, stop, reset."""
 
-from collections.abc import Callable
-
 import pytest
-from _browser import LONG, App, held, middle
+from _browser import LONG, App, Open, held, middle
 from _served import small_recipe
 
 from mklviz.engine import solve
 
 pytestmark = pytest.mark.browser
-Open = Callable[..., App]
 EMPTY = "Press Run to start the solvers."
 HINT = "These curves belong to the old settings. Press Run to update."
 

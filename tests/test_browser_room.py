@@ -1,13 +1,11 @@
 """For everyone in the room, in a browser: the projector, the list of keys, and races in grey behind others."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from _browser import App
+from _browser import App, Open
 
 pytestmark = pytest.mark.browser
-Open = Callable[..., App]
 FOCUS = """() => {
   let node = document.activeElement
   while (node?.shadowRoot?.activeElement) node = node.shadowRoot.activeElement

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from _browser import Server, at_rest, events_of, held, is_broken, loaded, middle, new_page, serious
+from _browser import Server, at_rest, complaints, events_of, fresh_page, held, is_broken, loaded, middle, serious
 from _waits import wait_for, wait_until_still
 
 from mklviz.views.explorer.page import CURVE
@@ -24,14 +24,11 @@ START_DRAWN = "document.querySelectorAll('#mklviz-front .paths .dot').length"
 @pytest.fixture
 def page(chromium: Any, server: Server) -> Iterator[Any]:
     """The page at the bare address, in a browser that was never here, loaded as a whole: its console stays empty."""
-    opened = new_page(chromium, viewport={"width": 1280, "height": 720})
-    errors: list[str] = []
-    opened.on("pageerror", lambda error: errors.append(str(error)))
-    opened.on("console", lambda told: errors.append(told.text) if is_broken(told) else None)
+    opened = fresh_page(chromium, viewport={"width": 1280, "height": 720})
+    errors = complaints(opened, is_broken)
     opened.goto(f"http://127.0.0.1:{server.port}/explorer")
     loaded(opened)
     yield opened
-    opened.context.close()
     assert not errors, errors
 
 
@@ -45,7 +42,7 @@ def shown(page: Any) -> str:
 
 
 def test_paths_run_in_the_html_itself_and_can_be_stopped(chromium: Any, server: Server) -> None:
-    page = new_page(chromium, reduced_motion="no-preference", viewport={"width": 1280, "height": 720})
+    page = fresh_page(chromium, reduced_motion="no-preference", viewport={"width": 1280, "height": 720})
     # no script of the dashboard comes, and the page does not load itself again for it, as where it was cut off
     page.route("**/static/**", lambda route: route.fulfill(status=404))
     page.goto(f"http://127.0.0.1:{server.port}/explorer", wait_until="commit")
@@ -57,7 +54,6 @@ def test_paths_run_in_the_html_itself_and_can_be_stopped(chromium: Any, server: 
     page.get_by_role("button", name="Play again").wait_for()
     assert page.evaluate(START_DRAWN) == 13 + 4 + 4
     assert page.get_by_role("link", name="Explore").get_attribute("href") == "?page=explore"  # leads on, all the same
-    page.context.close()
 
 
 def test_the_links_lead_to_everything_and_back_and_the_race_stays(page: Any, server: Server) -> None:
@@ -157,7 +153,7 @@ def words(page: Any) -> list[str]:
 
 
 def test_the_first_lesson_takes_the_steps_of_the_papers_example_from_wherever_it_begins(chromium: Any) -> None:
-    page = new_page(chromium)
+    page = fresh_page(chromium)
     page.set_content(f'<div id="loader"></div>{front_html(CURVE)}')  # without a server
     page.locator(".page.curve[data-drawn=square]").wait_for()
     assert words(page) == ["", ""]  # before a guess
@@ -213,7 +209,6 @@ def test_the_first_lesson_takes_the_steps_of_the_papers_example_from_wherever_it
             assert silp == "Step 2: done. The best height found is 0, and the curve is nowhere below 0."
             assert re.match(r"Step \d+: done. In \d+ steps the curve lay on the cuts, but Level stops", level)
             assert level.endswith("each left 95 % of the gap. SILP goes to the bound: 2 steps.")
-    page.context.close()
 
 
 # each key moves the level, at once; what is asked last is solved once the first answer has been drawn
@@ -233,7 +228,7 @@ HASTE = """(level) => {
 
 
 def test_the_sentence_names_the_level_of_its_own_step_while_the_level_is_moved_on(chromium: Any) -> None:
-    page = new_page(chromium)
+    page = fresh_page(chromium)
     page.set_content(f'<div id="loader"></div>{front_html(CURVE)}')
     page.locator(".page.curve[data-drawn=square]").wait_for()
     page.get_by_role("button", name="x = 0").click()
@@ -244,7 +239,6 @@ def test_the_sentence_names_the_level_of_its_own_step_while_the_level_is_moved_o
     assert not first.endswith("x = 4.")
     assert "the level is 0 %" in last
     assert last.endswith("x = 4.")
-    page.context.close()
 
 
 PAINTED = "document.querySelector('.handle .knob') && performance.getEntriesByName('first-contentful-paint').length"
@@ -261,7 +255,7 @@ def swipe(finger: Any, x: float, y: float) -> None:
 
 
 def test_paths_follow_mouse_finger_and_keys_while_the_server_is_stopped(chromium: Any, server: Server) -> None:
-    page = new_page(chromium, has_touch=True)
+    page = fresh_page(chromium, has_touch=True)
     page.goto(f"http://127.0.0.1:{server.port}/explorer", wait_until="commit")
     page.wait_for_function(PAINTED)
     os.kill(server.pid, signal.SIGSTOP)
@@ -285,12 +279,11 @@ def test_paths_follow_mouse_finger_and_keys_while_the_server_is_stopped(chromium
     said = r"SILP: \d+ solves.*; Level: \d+.*; SPG: \d+.*\. Each ends within [\d.]+.% of the lowest\."
     assert all(re.fullmatch(said, words) for words in told)
     assert len(told) > 1
-    page.context.close()
 
 
 def test_a_finger_drags_the_start_and_scrolls_the_page_elsewhere(chromium: Any, server: Server) -> None:
     phone = {"has_touch": True, "is_mobile": True, "viewport": {"width": 390, "height": 844}}
-    page = new_page(chromium, **phone)
+    page = fresh_page(chromium, **phone)
     page.goto(f"http://127.0.0.1:{server.port}/explorer")
     loaded(page)
     finger, handle = page.context.new_cdp_session(page), page.get_by_role("slider", name="Start of the solvers")
@@ -304,7 +297,6 @@ def test_a_finger_drags_the_start_and_scrolls_the_page_elsewhere(chromium: Any, 
     assert handle.get_attribute("aria-valuetext") != before
     swipe(finger, 200, 700)
     page.wait_for_function(f"{scrolled} > 0")
-    page.context.close()
 
 
 # counts pictures, and those in which what the server has drawn for a light page is seen
@@ -324,14 +316,13 @@ look()
 
 
 def test_a_page_that_follows_is_dark_from_its_first_picture(chromium: Any, server: Server) -> None:
-    page = new_page(chromium, color_scheme="dark")
+    page = fresh_page(chromium, color_scheme="dark")
     dark = "rgb({}, {}, {})".format(*bytes.fromhex(DARK.page[1:]))
     page.add_init_script(WATCHED.replace("DARK", dark).replace("LIGHT", LIGHT.page))
     page.goto(f"http://127.0.0.1:{server.port}/explorer?follow=nobody")
     page.get_by_text("This race has ended, or the link is incomplete.").wait_for()
     page.wait_for_function("drawn > 9 && getComputedStyle(document.getElementById('mklviz-front')).display === 'none'")
     assert page.evaluate("light") == 0
-    page.context.close()
 
 
 @pytest.mark.parametrize(
@@ -340,7 +331,7 @@ def test_a_page_that_follows_is_dark_from_its_first_picture(chromium: Any, serve
 )
 def test_it_fits_its_screen(chromium: Any, server: Server, scheme: str, width: int, words: str) -> None:
     viewport = {"width": width, "height": 720 if width > 600 else 844}
-    page = new_page(chromium, color_scheme=scheme, viewport=viewport)
+    page = fresh_page(chromium, color_scheme=scheme, viewport=viewport)
     page.goto(f"http://127.0.0.1:{server.port}/explorer{words}")
     loaded(page)
     wide = "(node) => node.scrollWidth <= node.clientWidth"
@@ -369,7 +360,6 @@ def test_it_fits_its_screen(chromium: Any, server: Server, scheme: str, width: i
     page.locator("section.all li a").first.click()
     page.locator(".page.curve[data-drawn]").wait_for()
     assert serious(page) == []
-    page.context.close()
 
 
 @pytest.mark.product
@@ -387,7 +377,7 @@ def test_no_lesson_has_a_word_in_the_console(page: Any) -> None:
 
 
 def test_at_twice_the_size_everything_in_the_header_can_be_read(chromium: Any, server: Server) -> None:
-    page = new_page(chromium, viewport={"width": 640, "height": 360})
+    page = fresh_page(chromium, viewport={"width": 640, "height": 360})
     for section in ("start", "explore"):
         page.goto(f"http://127.0.0.1:{server.port}/explorer?page={section}")
         loaded(page)
@@ -397,4 +387,3 @@ def test_at_twice_the_size_everything_in_the_header_can_be_read(chromium: Any, s
             assert box["x"] >= 0
             assert box["x"] + box["width"] <= 640
         assert page.evaluate("document.documentElement.scrollWidth") <= 640
-    page.context.close()

@@ -1,11 +1,10 @@
 """Tabs in the browser: the timeline goes back over a race, each tab follows it, a typed sweep is solved and drawn."""
 
 import re
-from collections.abc import Callable
 from urllib.parse import unquote
 
 import pytest
-from _browser import App
+from _browser import App, Open
 
 pytestmark = pytest.mark.browser
 
@@ -198,9 +197,7 @@ DOTS = """() => {
 }"""
 
 
-def test_a_sweep_that_is_typed_is_solved_and_drawn_and_a_click_on_a_dot_opens_its_race(
-    open_app: Callable[..., App],
-) -> None:
+def test_a_sweep_that_is_typed_is_solved_and_drawn_and_a_click_on_a_dot_opens_its_race(open_app: Open) -> None:
     app = open_app()
     app.page.get_by_role("tab", name="Sweep").click()
     line = app.page.get_by_role("textbox", name="Sweep", exact=True)

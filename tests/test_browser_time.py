@@ -1,13 +1,11 @@
 """Where the time goes, in the browser: bars that grow with the race, in seconds or as shares, by hand and by ear."""
 
 import re
-from collections.abc import Callable
 
 import pytest
-from _browser import App
+from _browser import App, Open
 
 pytestmark = pytest.mark.browser
-Open = Callable[..., App]
 
 # the card is in the shadow of its component, where locators reach but queries do not
 WIDTHS = """(rows) => Object.fromEntries(rows.filter((row) => !row.hidden).map((row) => [row.dataset.run,

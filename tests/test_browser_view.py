@@ -3,12 +3,11 @@
 from collections.abc import Callable
 
 import pytest
-from _browser import LONG, App, serious
+from _browser import LONG, App, Open, serious
 
 from mklviz.views.tabs import tab_classes
 
 pytestmark = pytest.mark.browser
-Open = Callable[..., App]
 
 LINES = "(figure) => figure.renderers.filter((r) => r.data_source?.name?.startsWith('run-') && r.glyph.type === 'Line')"
 VISIBLE = f"(figure) => ({LINES})(figure).filter((r) => r.visible).map((r) => r.data_source.name)"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from _browser import events_of
+from _browser import complaints, events_of
 from _cells import rows, steps
 from _problems import problem as named_problem
 from _waits import PATIENCE, wait_for
@@ -83,9 +83,8 @@ def stepped() -> tuple[RaceWidget, list[dict[str, Any]]]:
 @pytest.fixture
 def page(chromium: Any) -> Iterator[Any]:
     """A page whose errors fail the test, and which must ask nobody for anything."""
-    opened, errors, asked = chromium.new_page(), [], []
-    opened.on("pageerror", lambda error: errors.append(str(error)))
-    opened.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    opened, asked = chromium.new_page(), []
+    errors = complaints(opened)
     opened.on("request", lambda request: asked.append(request.url))
     opened.set_content(HOST)
     yield opened

@@ -19,19 +19,6 @@ FAMILIES: list[KernelFamily] = [
 ]
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name_)
-def test_the_formula_on_one_feature_is_the_kernel(family: KernelFamily) -> None:
-    x, z = RNG.normal(size=(9, 1)), RNG.normal(size=(7, 1))
-    for value in family.values():
-        formula = family.on_one_feature(value)
-        expected = {
-            "exp square": np.exp(formula.a * (x - z.T) ** 2),
-            "exp size": np.exp(formula.a * np.abs(x - z.T)),
-            "power": (formula.a + x * z.T) ** formula.b,
-        }[formula.shape]
-        np.testing.assert_allclose(family.profile(family.base(x, z), value), expected, rtol=1e-12)
-
-
 @dataclass(frozen=True)
 class _InPython(Gaussian):
     def on_one_feature(self, value: float) -> None:

@@ -295,7 +295,7 @@ def test_a_narrow_terminal_loses_whole_parts_of_a_line(width, shown):
     assert _fitted("SPG  3 steps  gap 0.1", width) == shown
 
 
-def test_serve_says_when_its_port_is_taken(capsys):
+def test_serve_says_when_its_port_is_taken_and_the_module_runs_as_a_program(capsys):
     with socket.socket() as taken:
         taken.bind(("", 0))
         taken.listen()
@@ -305,9 +305,6 @@ def test_serve_says_when_its_port_is_taken(capsys):
     with pytest.raises(SystemExit):
         main(["serve", "--port", "99999"])
     assert "from 1 to 65,535" in capsys.readouterr().err
-
-
-def test_the_module_runs_as_a_program():
     done = subprocess.run([*COMMAND, "--version"], capture_output=True, text=True, check=True)
     assert done.stdout == f"mklviz {mv.__version__}\n"
 

@@ -260,14 +260,7 @@ def commands() -> dict[str, argparse.ArgumentParser]:
     return below(make_parser())
 
 
-def test_the_shells_are_those_of_the_help_and_zsh_reads_what_bash_reads() -> None:
-    assert tuple(SHELLS) == NAMED
-    told = script("zsh", make_parser())
-    assert told.endswith(bash())
-    assert "bashcompinit" in told
-
-
-def test_commands_are_offered_first_and_what_they_can_do() -> None:
+def test_commands_are_offered_first_and_what_they_can_do_by_bash_and_by_zsh_which_reads_the_same() -> None:
     assert set(offered("")) == {*commands(), "--help", "--version"}
     assert offered("ra") == ["race"]
     of_runs = below(commands()["runs"])
@@ -276,6 +269,10 @@ def test_commands_are_offered_first_and_what_they_can_do() -> None:
     assert "--limit" not in offered("runs", "show", "-")
     for name, parser in of_runs.items():
         assert flags(parser) <= set(offered("runs", name, "-"))
+    assert tuple(SHELLS) == NAMED
+    told = script("zsh", make_parser())
+    assert told.endswith(bash())
+    assert "bashcompinit" in told
 
 
 @pytest.mark.parametrize("command", commands())
@@ -360,7 +357,7 @@ def test_files_are_written_while_a_race_runs(tmp_path: Path) -> None:
     assert "still going" in trace.reason
 
 
-def test_no_cell_of_a_table_in_text_is_a_formula_and_numbers_stay_numbers() -> None:
+def test_no_cell_of_a_table_in_text_is_a_formula_and_one_function_writes_all_tables() -> None:
     """Spreadsheets compute what begins so, and a formula may send away what stands beside it."""
     texts = ["=1+1", "+cmd", "-x", "@SUM(A1)", "\tx", "\uff1d1", "-1.5", "+2", "-", "plain", "'quoted"]
     told = ["'=1+1", "'+cmd", "'-x", "'@SUM(A1)", "'\tx", "'\uff1d1", "-1.5", "+2", "'-", "plain", "'quoted"]
@@ -379,9 +376,6 @@ def test_no_cell_of_a_table_in_text_is_a_formula_and_numbers_stay_numbers() -> N
     assert [cell(value) for value in numbers] == numbers
     formulas = ["-1+2", "+cmd|1", "-2-3", "@sum", "\t=1"]
     assert [cell(value) for value in formulas] == [f"'{value}" for value in formulas]
-
-
-def test_every_table_in_text_is_written_by_one_function() -> None:
     texts = {name: path.read_text(encoding="utf-8") for name, path in SOURCES.items()}
     assert [name for name, text in texts.items() if ".to_csv(" in text] == ["mklviz.record.summary"]
     assert [name for name, text in texts.items() if "csv.writer(" in text] == ["mklviz.analysis.drawn_points"]

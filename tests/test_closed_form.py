@@ -54,15 +54,12 @@ def test_the_objective_never_rises(regularizer: Regularizer) -> None:
     assert (np.diff(found) <= 1e-9 * found[0]).all()
 
 
-def test_a_fixed_point_ends_the_run_with_a_sentence() -> None:
+def test_a_fixed_point_ends_the_run_with_a_sentence_and_zero_is_absorbing() -> None:
     asked = problem("one kernel")
     found = steps(Problem(asked.bank, asked.y, asked.loss, LpBall(2.0)), 100)
     assert 2 <= len(found) < 100
     assert "fixed point" in found[-1].end.reason
     assert found[-1].step == 0.0
-
-
-def test_zero_is_absorbing() -> None:
     """A kernel that is zero loses its weight at once; no weight of zero ever comes back."""
     grams = random_grams(3, 20, seed=1)
     _, y = blobs(20, 0.3, seed=32)

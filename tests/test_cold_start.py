@@ -2,11 +2,10 @@
 
 import asyncio
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
-from _ticks import warm_up_by
-from _waits import wait_for
+from _ticks import follow, warm_up_by
 
 from mklviz.engine.race import entered
 from mklviz.engine.warmup import PREPARING, Warmup
@@ -63,10 +62,6 @@ def explorer() -> Iterator[Explorer]:
     made.close()
 
 
-def follow(explorer: Explorer, found: Callable[[], object]) -> None:
-    wait_for(found, meanwhile=lambda: asyncio.run(explorer.tick()))
-
-
 def points(view: RaceView) -> dict[str, int]:
     return {key: len(feed.source.data["iteration"]) for key, feed in view.figures.readings.feeds.items()}
 
@@ -97,9 +92,6 @@ def test_the_race_that_a_page_opens_with_and_all_lessons_are_recorded_and_record
     assert set(NAMES) == {name for name, each in scenarios().items() if each.question is not None}
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 1_100_000
     assert recording("half-a-million") == {}
-
-
-def test_a_recording_says_of_the_weights_what_was_recorded() -> None:
     assert recording(DEFAULT)["silp"].motion.verdict == "oscillates"
     assert recording(DEFAULT)["level"].motion.verdict != "oscillates"
 
@@ -133,7 +125,9 @@ def test_a_recording_grows_at_the_pace_and_ends_as_it_did() -> None:
 
 
 @pytest.mark.full
-def test_who_opens_a_page_while_solvers_are_compiled_sees_a_recording(explorer: Explorer, cold: Cold) -> None:
+def test_who_opens_a_page_during_compilation_sees_a_recording_that_is_nobodys_run(
+    explorer: Explorer, cold: Cold
+) -> None:
     view = explorer.race_view
     follow(explorer, lambda: view.playback is not None and points(view)["silp"] > 3)
     follow(explorer, lambda: explorer.status == f"{PLAYED} Press Run to start the solvers.")
@@ -143,6 +137,21 @@ def test_who_opens_a_page_while_solvers_are_compiled_sees_a_recording(explorer: 
     assert "Level" in heads
     assert "moved" not in heads.replace('class="moved"', "")  # which the lesson asks, and tells when the race has ended
     assert [item["label"] for item in view.chips.items] == ["SILP", "PGD", "SPG", "Level"]
+    assert explorer.session.traces == {}
+    assert explorer.session.race_history.races == []
+    assert explorer.session.lesson_result is None
+    assert "appears here" in str(view.page.table.object)
+    assert view.page.bars.items == []
+    follower = Follower(explorer.page_recovery.shared_race.name)
+    assert follower.session.race is None
+    cold.ready = "silp"
+    explorer.run()
+    follow(explorer, lambda: view.race is not None and len(view.race.traces["silp"]) > 1)
+    explorer.stop()
+    follow(explorer, lambda: explorer.state == "finished")
+    (kept,) = explorer.session.race_history.races
+    assert kept.traces["silp"] is view.race.traces["silp"]
+    assert [trace.label for trace in kept.begun] == ["SILP"]
 
 
 @pytest.mark.full
@@ -193,27 +202,6 @@ def test_the_race_takes_the_place_of_its_recording_and_the_axes_stay(explorer: E
     explorer.stop()
     follow(explorer, lambda: explorer.state == "finished")
     follow(explorer, lambda: not held.visible)  # the ranges are the race's own
-
-
-@pytest.mark.full
-def test_a_recording_is_nobodys_run(explorer: Explorer, cold: Cold) -> None:
-    view = explorer.race_view
-    follow(explorer, lambda: view.playback is not None and points(view)["silp"] > 3)
-    assert explorer.session.traces == {}
-    assert explorer.session.race_history.races == []
-    assert explorer.session.lesson_result is None
-    assert "appears here" in str(view.page.table.object)
-    assert view.page.bars.items == []
-    follower = Follower(explorer.page_recovery.shared_race.name)
-    assert follower.session.race is None
-    cold.ready = "silp"
-    explorer.run()
-    follow(explorer, lambda: view.race is not None and len(view.race.traces["silp"]) > 1)
-    explorer.stop()
-    follow(explorer, lambda: explorer.state == "finished")
-    (kept,) = explorer.session.race_history.races
-    assert kept.traces["silp"] is view.race.traces["silp"]
-    assert [trace.label for trace in kept.begun] == ["SILP"]
 
 
 @pytest.mark.full

@@ -15,7 +15,7 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
-from _waits import wait_for
+from _waits import alive, wait_for
 from numba.core import event
 from numba.core.caching import IndexDataCacheFile
 
@@ -206,19 +206,7 @@ print(subprocess.Popen([sys.executable, *{HELPER}, str(os.getpid())], stdin=sys.
     with subprocess.Popen([sys.executable, "-c", start], cwd=ROOT, **pipes) as gone:
         helper = int(gone.stdout.readline())
         gone.wait()
-        wait_for(lambda: not _alive(helper), "the end of the helper")  # its input stays open
-
-
-def _alive(process: int) -> bool:
-    """Whether a process runs; one that has ended and that nobody has asked for does not."""
-    state = Path(f"/proc/{process}/stat")
-    if state.exists():
-        return state.read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    return not Path("/proc").exists()
+        wait_for(lambda: not alive(helper), "the end of the helper")  # its input stays open
 
 
 @pytest.fixture
@@ -278,13 +266,10 @@ def test_without_helpers_everything_is_compiled_here(
     assert sharing.done == set(PARTS)
 
 
-def test_the_time_that_is_left_grows_no_longer_while_nothing_is_handed_over() -> None:
+def test_the_time_that_is_left_grows_no_longer_and_hangs_on_no_parts_that_were_loaded() -> None:
     assert [seconds_left(1, 26, 120.0, waited) for waited in (0.0, 60.0, 1e9)] == [3120.0, 3060.0, SHORTEST]
     assert seconds_left(2, 25, 120.0, 0.0) == 1500.0
     assert seconds_left(0, 27, 0.0, 1e9) == USUAL
-
-
-def test_parts_that_were_loaded_say_nothing_of_the_time_that_others_take() -> None:
     pool = CompilePool()
     parts = list(PARTS)
     pool.done.update(parts[:3])
@@ -296,25 +281,19 @@ def test_parts_that_were_loaded_say_nothing_of_the_time_that_others_take() -> No
     assert left > USUAL  # for each of the others what this one took: the clock began long ago
 
 
-def test_every_solver_of_the_first_scenario_and_every_other_names_parts_that_exist() -> None:
-    assert {part for solver in solver_classes() for part in needs(solver)} <= set(PARTS)
-
-
-def test_everything_comes_with_the_least_to_compile_in_front() -> None:
+def test_everything_comes_with_the_least_to_compile_in_front_and_every_solver_names_parts_that_exist() -> None:
     tasks = list(everything())
     assert len(tasks) == len(problems()) * len(solver_classes())
     assert {part for part, _, _ in tasks} == set(SMALL)
     first = [solver for part, _, solver in tasks if part == "problem 1"]
     assert first[-1] == "level"
+    assert {part for solver in solver_classes() for part in needs(solver)} <= set(PARTS)
 
 
-def test_a_miniature_is_of_the_kind_it_stands_for() -> None:
+def test_a_miniature_is_of_the_kind_it_stands_for_also_where_samples_have_weights() -> None:
     for make in problems():
         posed = make()
         assert {kind(small) for small in miniatures(posed)} == {kind(posed)}
-
-
-def test_samples_with_weights_have_small_problems_with_weights() -> None:
     data = load_dataset("two_moons", n=30)
     weighted = Problem(paper_bank(data.X), data.y, Hinge(10.0), sample_weight=np.resize([1.0, 2.0, 3.0], 30))
     assert [small.sample_weight is not None for small in miniatures(weighted)] == [True]

@@ -85,7 +85,7 @@ def test_h5p_is_a_set_of_multiple_choices() -> None:
         assert bool(media) == bool(question.picture)
 
 
-def test_the_answer_is_that_of_the_race() -> None:
+def test_the_answer_is_that_of_the_race_and_an_unknown_format_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     lesson = load_scenario("three-kernels")
     question = answered(lesson)
     assert question.right in lesson.question.choices
@@ -94,6 +94,9 @@ def test_the_answer_is_that_of_the_race() -> None:
     assert question.picture.startswith(b"\x89PNG")
     (read,) = gift(written([question], "gift").decode())
     assert (read["title"], read["right"]) == (lesson.title, [question.right])
+    with pytest.raises(SystemExit):
+        main(["lessons", "export", "--format", "word"])
+    assert "invalid choice: 'word'" in capsys.readouterr().err
 
 
 @pytest.mark.product  # it solves them all
@@ -104,9 +107,3 @@ def test_all_lessons_are_written(tmp_path: Path) -> None:
     assert {name for name in made if "images/" in name} == {f"images/{name}.png" for name in lessons()}
     for name, lesson in lessons().items():
         assert ElementTree.fromstring(made[f"{name}.xml"]).attrib["title"] == lesson.title
-
-
-def test_a_format_that_there_is_not_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["lessons", "export", "--format", "word"])
-    assert "invalid choice: 'word'" in capsys.readouterr().err

@@ -12,15 +12,11 @@ def union(rows: list[tuple[object, ...]]) -> set[object]:
     return set().union(*map(pairs, rows))
 
 
-def test_a_product_of_three_is_covered_by_little_more_than_its_two_longest_sides() -> None:
+def test_pairs_of_a_product_of_three_take_little_more_than_its_two_longest_sides_and_values_its_longest() -> None:
     rows = list(itertools.product(range(9), range(7), range(4)))
     chosen = [row for row, taken in zip(rows, covered(rows), strict=True) if taken]
     assert union(chosen) == union(rows)
     assert 9 * 7 <= len(chosen) <= 80  # no cover is smaller than 63; 252 are the whole
-
-
-def test_to_show_every_value_takes_as_many_cases_as_the_longest_side() -> None:
-    rows = list(itertools.product(range(9), range(7), range(4)))
     chosen = [row for row, taken in zip(rows, shown(rows), strict=True) if taken]
     assert len(chosen) == 9
     assert [set(side) for side in zip(*chosen, strict=True)] == [set(range(9)), set(range(7)), set(range(4))]

@@ -27,8 +27,8 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> np.ndarray:
     return table
 
 
-def test_the_table_is_fetched_and_asks_for_lodgepole_pine_as_the_papers_do_or_for_all_covers(
-    served: np.ndarray,
+def test_the_table_is_fetched_once_and_asks_for_lodgepole_pine_or_for_all_covers(
+    served: np.ndarray, tmp_path: Path
 ) -> None:
     ds = load_dataset("covertype")
     np.testing.assert_array_equal(ds.X, served[:, :54])
@@ -37,9 +37,6 @@ def test_the_table_is_fetched_and_asks_for_lodgepole_pine_as_the_papers_do_or_fo
     ds = load_dataset("covertype", classes=7)
     np.testing.assert_array_equal(ds.y, served[:, 54] - 1)
     assert (ds.task, len(ds.classes), ds.classes[1]) == ("multiclass", 7, "lodgepole pine")
-
-
-def test_what_was_fetched_once_needs_no_network(served: np.ndarray, tmp_path: Path) -> None:
     first = load_dataset("covertype", folder=str(tmp_path / "mine"))
     (tmp_path / "covtype.data.gz").unlink()
     np.testing.assert_array_equal(load_dataset("covertype", folder=str(tmp_path / "mine")).X, first.X)
@@ -67,33 +64,27 @@ def test_its_card_needs_neither_the_network_nor_the_data() -> None:
     assert cards["covertype"].classes == cards["covertype_like"].classes
 
 
-def test_the_likeness_has_ten_measurements_one_area_and_one_soil_each() -> None:
+def test_the_likeness_has_ten_measurements_one_area_and_one_soil_each_and_no_line_tells_its_covers_apart() -> None:
     indicators = LIKE.X[:, len(MEASURED) :]
     assert set(np.unique(indicators)) == {0.0, 1.0}
     np.testing.assert_array_equal(indicators[:, :4].sum(1), 1.0)
     np.testing.assert_array_equal(indicators[:, 4:].sum(1), 1.0)
     assert (LIKE.X[:, : len(MEASURED)].std(0) > 0.0).all()
     assert 0.4 < (LIKE.y > 0.0).mean() < 0.55  # as many as the 49 % of the forests
-
-
-def test_the_first_rows_are_the_same_however_many_are_drawn() -> None:
-    many = load_dataset("covertype_like", n=60_000)
-    np.testing.assert_array_equal(many.X[:20_000], LIKE.X)
-    np.testing.assert_array_equal(many.y[:20_000], LIKE.y)
-    assert not np.array_equal(many.X[50_000:51_000], many.X[:1000])
-
-
-def test_the_share_of_wrong_labels_is_as_asked_and_the_rest_follows_a_rule() -> None:
-    clean, noisy = (load_dataset("covertype_like", n=20_000, noise=noise).y for noise in (0.0, 0.25))
-    # five standard deviations of a mean of 20,000 coins
-    assert (clean != noisy).mean() == pytest.approx(0.25, abs=0.016)
-    with pytest.raises(DataError, match=r"noise must be .*, not 0\.5"):
-        load_dataset("covertype_like", noise=0.5)
-
-
-def test_no_line_tells_the_covers_apart() -> None:
     X = (LIKE.X - LIKE.X.mean(0)) / np.maximum(LIKE.X.std(0), 1e-12)
     half = len(X) // 2
     coefficients = np.linalg.lstsq(np.column_stack([X[:half], np.ones(half)]), LIKE.y[:half], rcond=None)[0]
     said = np.sign(np.column_stack([X[half:], np.ones(half)]) @ coefficients)
     assert (said == LIKE.y[half:]).mean() < 0.68  # 90 % are the rule's
+
+
+def test_the_first_rows_are_the_same_however_many_are_drawn_and_as_many_labels_are_wrong_as_asked() -> None:
+    many = load_dataset("covertype_like", n=60_000)
+    np.testing.assert_array_equal(many.X[:20_000], LIKE.X)
+    np.testing.assert_array_equal(many.y[:20_000], LIKE.y)
+    assert not np.array_equal(many.X[50_000:51_000], many.X[:1000])
+    clean, noisy = (load_dataset("covertype_like", n=20_000, noise=noise).y for noise in (0.0, 0.25))
+    # five standard deviations of a mean of 20,000 coins
+    assert (clean != noisy).mean() == pytest.approx(0.25, abs=0.016)
+    with pytest.raises(DataError, match=r"noise must be .*, not 0\.5"):
+        load_dataset("covertype_like", noise=0.5)

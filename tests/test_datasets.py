@@ -107,7 +107,7 @@ def test_a_table_is_unchanged_and_says_where_it_comes_from(card):
     assert re.fullmatch(r"10\.24432/C5\w{4}", card.doi) or card.name == "pima"
 
 
-def test_numbers_and_codes_are_read_exactly_as_their_source_wrote_them():
+def test_numbers_and_codes_are_read_as_their_source_wrote_them_and_letters_can_all_be_told_apart():
     ionosphere, heart, australian = (load_dataset(name) for name in ("ionosphere", "heart", "australian"))
     assert ionosphere.X[0, :3].tolist() == [1.0, 0.99539, -0.05889]
     assert heart.X[0].tolist() == [70, 1, 4, 130, 322, 0, 2, 109, 0, 2.4, 2, 3, 3]
@@ -115,9 +115,6 @@ def test_numbers_and_codes_are_read_exactly_as_their_source_wrote_them():
     german = load_dataset("german")
     assert set(german.X[:, german.feature_names.index("purpose")]) == {0, 1, 2, 3, 4, 5, 6, 8, 9, 10}
     assert set(np.unique(load_dataset("vote").X)) == {0, 1}
-
-
-def test_letters_can_all_be_told_apart_instead_of_by_halves_of_the_alphabet():
     halves, letters = load_dataset("letter"), load_dataset("letter", halves=False)
     assert letters.classes == tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
     assert np.bincount(letters.y.astype(int))[[0, 25]].tolist() == [789, 734]  # as published
@@ -139,19 +136,16 @@ def test_people_give_at_most_one_answer_to_each_of_fourteen_questions():
     assert np.array_equal(first.y, ds.y[:1605])
 
 
-def test_the_regression_table_is_the_one_scikit_learn_ships():
-    shipped = pytest.importorskip("sklearn.datasets").load_diabetes(scaled=False)
-    diabetes = load_dataset("diabetes")
-    assert np.array_equal(diabetes.X, shipped.data)
-    assert np.array_equal(diabetes.y, shipped.target)
-
-
-def test_friedmans_targets_follow_from_five_features_alone():
+def test_friedmans_targets_follow_from_five_features_alone_and_diabetes_is_the_table_of_scikit_learn():
     ds = load_dataset("friedman", n=50, n_features=8, noise=0.0)
     x1, x2, x3, x4, x5 = ds.X.T[:5]
     expected = 10 * np.sin(np.pi * x1 * x2) + 20 * (x3 - 0.5) ** 2 + 10 * x4 + 5 * x5
     np.testing.assert_allclose(ds.y, expected, rtol=1e-12)  # the same formula, up to rounding
     assert ds.informative == (0, 1, 2, 3, 4)
+    shipped = pytest.importorskip("sklearn.datasets").load_diabetes(scaled=False)
+    diabetes = load_dataset("diabetes")
+    assert np.array_equal(diabetes.X, shipped.data)
+    assert np.array_equal(diabetes.y, shipped.target)
 
 
 def test_cards_are_shown_without_reading_a_table(monkeypatch):
@@ -187,7 +181,7 @@ def test_without_noise_the_figures_are_exact():
     assert np.array_equal(np.where(parity, -1.0, 1.0), board.y)  # one square to the right, the other colour
 
 
-def test_planted_labels_do_not_change_when_the_noise_features_do():
+def test_planted_labels_do_not_change_when_the_noise_features_do_and_flip_by_the_share_asked_for():
     ds = load_dataset("planted", n=400, n_features=8, informative=2)
     assert len(ds.informative) == 2
     rng = np.random.default_rng(0)
@@ -200,9 +194,6 @@ def test_planted_labels_do_not_change_when_the_noise_features_do():
     # what 200 features without signal reach
     chance = max(abs(np.corrcoef(ds.y, rng.standard_normal(400))[0, 1]) for _ in range(200))
     assert all((dependence(j) > 2 * chance) == (j in ds.informative) for j in range(8))
-
-
-def test_planted_flips_the_share_of_labels_it_is_asked_to():
     clean, flipped = (load_dataset("planted", flip=share) for share in (0.0, 0.1))
     assert np.sum(clean.y != flipped.y) == 20
 

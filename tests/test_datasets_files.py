@@ -27,7 +27,7 @@ X, Y = np.arange(8.0).reshape(4, 2), np.array([1, -1, 1, -1])
 GRAMS = np.stack([np.eye(4), np.ones((4, 4))])
 
 
-def test_a_csv_file_is_read_by_its_header(tmp_path):
+def test_a_csv_file_is_read_by_its_header_and_a_libsvm_file_with_zeros_filled_in(tmp_path):
     path = tmp_path / "pets.csv"
     path.write_bytes(CSV)
     ds = read_dataset(path)
@@ -36,6 +36,11 @@ def test_a_csv_file_is_read_by_its_header(tmp_path):
     assert ds.y.tolist() == [-1, 1, -1]
     assert ds.notes[0] == 'Label "cat" is -1 and label "dog" is +1.'
     assert read_dataset(str(path), name="zoo").name == "zoo"
+    path = tmp_path / "small.svm"
+    path.write_bytes(LIBSVM)
+    ds = read_dataset(path)
+    assert ds.X.tolist() == [[0.5, 0, 2], [0, 0.1, 0], [0, 0, 0]]
+    assert (ds.y.tolist(), ds.feature_names) == ([1, -1, 1], ("x1", "x2", "x3"))
 
 
 def test_labels_decide_the_task():
@@ -51,15 +56,7 @@ def test_labels_decide_the_task():
     assert labelled(*range(30)).task == "regression"
 
 
-def test_a_libsvm_file_is_read_with_zeros_filled_in(tmp_path):
-    path = tmp_path / "small.svm"
-    path.write_bytes(LIBSVM)
-    ds = read_dataset(path)
-    assert ds.X.tolist() == [[0.5, 0, 2], [0, 0.1, 0], [0, 0, 0]]
-    assert (ds.y.tolist(), ds.feature_names) == ([1, -1, 1], ("x1", "x2", "x3"))
-
-
-def test_an_archive_of_samples_or_gram_matrices_is_read():
+def test_an_archive_of_samples_or_gram_matrices_is_read_and_bytes_are_told_apart_by_their_content():
     ds = read_dataset_bytes(npz(X=X, y=Y, feature_names=np.array(["a", "b"])), "arrays.npz")
     assert (ds.name, ds.feature_names, ds.classes) == ("arrays", ("a", "b"), ("-1", "1"))
     assert np.array_equal(ds.X, X)
@@ -68,9 +65,6 @@ def test_an_archive_of_samples_or_gram_matrices_is_read():
     assert (ds.n_features, ds.kernel_names, ds.classes) == (0, ("I", "J"), ("n", "y"))
     assert np.array_equal(ds.grams, GRAMS)
     assert read_dataset(npz(grams=np.eye(4), y=Y)).grams.shape == (1, 4, 4)
-
-
-def test_bytes_without_a_name_are_told_apart_by_their_content():
     for content, features in ((CSV, 2), (LIBSVM, 3), (npz(X=X, y=Y), 2)):
         assert read_dataset(content).n_features == features
     assert read_dataset_bytes(LIBSVM, "heart_scale.txt").name == "heart_scale"
@@ -178,14 +172,7 @@ def test_a_pickle_in_an_archive_is_never_run():
         read_dataset_bytes(npz(X=X, y=trap), "trap.npz")
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(DataError, match=r"nowhere.csv cannot be read: No such file"):
-        read_dataset(tmp_path / "nowhere.csv")
-    with pytest.raises(DataError, match="holds no files"):
-        read_dataset(tmp_path)
-
-
-def test_an_address_of_the_web_is_read_or_named_as_such(tmp_path: Path) -> None:
+def test_an_address_of_the_web_is_read_or_named_as_such_and_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     (tmp_path / "mine data.csv").write_text("\n".join(["a,class", *(f"{x},{'pq'[x % 2]}" for x in range(20))]))
     handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
@@ -200,6 +187,11 @@ def test_an_address_of_the_web_is_read_or_named_as_such(tmp_path: Path) -> None:
         read_dataset(f"{address}/mine.csv")
     with pytest.raises(DataError, match="begins with s3://, which is not read"):
         read_dataset("s3://bucket/mine.csv")
+    with pytest.raises(DataError, match=r"nowhere.csv cannot be read: No such file"):
+        read_dataset(tmp_path / "nowhere.csv")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match="holds no files"):
+        read_dataset(tmp_path / "empty")
 
 
 @pytest.mark.parametrize(
@@ -281,7 +273,7 @@ def test_both_parts_together_are_the_data_set_and_the_same_for_the_same_seed():
     assert not np.array_equal(first.X, other.X)
 
 
-def test_the_scaler_sees_the_training_part_alone():
+def test_the_scaler_sees_the_training_part_alone_which_a_test_sample_does_not_change():
     ds = load_dataset("heart")
     raw_train, raw_test = ds.split(seed=3, standardize=False)
     train, test = ds.split(seed=3)
@@ -290,9 +282,6 @@ def test_the_scaler_sees_the_training_part_alone():
     np.testing.assert_allclose(train.X.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(train.X.std(axis=0), 1, atol=1e-12)
     np.testing.assert_allclose(test.X, (raw_test.X - mean) / deviation, atol=1e-12)
-
-
-def test_a_test_sample_does_not_change_the_training_part():
     ds = toy()
     _, test = ds.split(seed=2, standardize=False)
     row = next(i for i in range(ds.n_samples) if np.array_equal(ds.X[i], test.X[0]))
@@ -315,7 +304,7 @@ def test_columns_constant_in_the_training_part_go_others_are_renumbered_and_the_
         toy().split(0.01)
 
 
-def test_gram_matrices_split_into_a_square_and_a_cross_block_which_cannot_be_split_again():
+def test_gram_matrices_split_into_a_square_and_a_cross_block_and_regression_targets_without_classes():
     ds = toy()
     ds = replace(ds, grams=linear_grams(ds.X))
     train, test = ds.split(0.6, seed=4)
@@ -326,6 +315,8 @@ def test_gram_matrices_split_into_a_square_and_a_cross_block_which_cannot_be_spl
         test.split()
     train, test = replace(ds, X=np.zeros((20, 0)), feature_names=()).split()  # Gram matrices alone
     assert (train.n_features, test.grams.shape) == (0, (3, 10, 10))
+    train, test = toy(y=np.linspace(0, 1, 20), task="regression").split(0.25)
+    assert (train.n_samples, test.n_samples, train.classes) == (5, 15, ())
 
 
 def test_a_class_missing_from_the_training_part_is_named():
@@ -348,16 +339,6 @@ def test_a_class_missing_from_the_training_part_is_named():
 def test_what_is_no_share_no_seed_and_no_switch_is_refused(given, said):
     with pytest.raises(DataError, match=said):
         load_dataset("heart").split(**given)
-
-
-def test_masked_entries_are_refused():
-    with pytest.raises(DataError, match=r"X is masked in some entries; missing values must be filled in or left out\."):
-        Dataset("mine", X=np.ma.masked_less(np.arange(6.0).reshape(3, 2), 1.0), y=[-1, 1, 1], classes=("a", "b"))
-
-
-def test_regression_targets_are_split_without_classes():
-    train, test = toy(y=np.linspace(0, 1, 20), task="regression").split(0.25)
-    assert (train.n_samples, test.n_samples, train.classes) == (5, 15, ())
 
 
 @pytest.mark.parametrize(
@@ -385,7 +366,7 @@ def test_what_does_not_fit_together_is_refused(changes, message):
         toy(**changes)
 
 
-def test_arrays_are_copies_and_cannot_be_written():
+def test_arrays_are_copies_that_cannot_be_written_and_masked_entries_are_refused():
     X = np.ones((20, 3))
     ds = toy(X=X)
     X[0] = 5.0
@@ -393,6 +374,8 @@ def test_arrays_are_copies_and_cannot_be_written():
     with pytest.raises(ValueError, match="read-only"):
         ds.X[0] = 2.0
     assert repr(ds) == "<Dataset 'toy', 20 samples, 3 features, binary: -1 / +1>"
+    with pytest.raises(DataError, match=r"X is masked in some entries; missing values must be filled in or left out\."):
+        Dataset("mine", X=np.ma.masked_less(np.arange(6.0).reshape(3, 2), 1.0), y=[-1, 1, 1], classes=("a", "b"))
 
 
 def test_samples_that_are_held_out_are_said_and_leave_some_to_test_on():

@@ -35,7 +35,7 @@ def test_a_default_that_makes_something_new_is_still_known_for_one() -> None:
     assert found > 100
 
 
-def test_each_model_has_empty_containers_of_its_own_that_know_it() -> None:
+def test_each_model_has_empty_containers_of_its_own_that_know_it_and_few_are_made() -> None:
     remember_defaults()
     for kind in (Plot, Line, CustomJS):
         one, other = kind(), kind()
@@ -48,10 +48,6 @@ def test_each_model_has_empty_containers_of_its_own_that_know_it() -> None:
     one, other = Line(), Line()
     one.tags.append("changed")
     assert (one.tags, other.tags, Line().tags) == (["changed"], [], [])
-
-
-def test_to_make_models_and_to_look_for_them_makes_few_containers() -> None:
-    remember_defaults()
     document, made = Document(theme=Theme(json={"attrs": {"Line": {"tags": [{"a": 1}]}}})), list[figure]()
     for _ in range(2):  # the defaults of each class are known from its first model
         plot = figure()

@@ -120,12 +120,9 @@ def test_the_server_of_a_window_asks_for_a_code_and_ends_with_it(
     assert not seen["served"]()
 
 
-def test_a_file_that_is_not_there_is_refused_before_anything_opens(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["desktop", "nowhere.zip"]) == 2
-    assert "There is no file" in capsys.readouterr().err
-
-
-def test_a_table_is_chosen_and_runs_are_opened_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_table_is_chosen_runs_are_opened_once_and_a_file_that_is_not_there_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     table, runs = tmp_path / "mine.csv", tmp_path / "run.npz"
     table.write_text("a,b,c\n" + "\n".join(f"{k},{k % 3},{k % 2}" for k in range(20)))
     monkeypatch.setenv(GIVEN, str(table))
@@ -141,3 +138,5 @@ def test_a_table_is_chosen_and_runs_are_opened_once(monkeypatch: pytest.MonkeyPa
     assert explorer.state == "preparing"
     assert explorer.sidebar.recipe.data.source == "two_moons"
     explorer.close()
+    assert main(["desktop", "nowhere.zip"]) == 2
+    assert "There is no file" in capsys.readouterr().err

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 from _browser import free_port
-from _waits import next_round, soon, wait_for
+from _waits import alive, next_round, soon, wait_for
 from bokeh.util.token import generate_jwt_token, generate_session_id, get_session_id
 
 from mklviz.errors import MklvizError
@@ -178,12 +178,6 @@ def first_page(port: int) -> bytes:
     return wait_for(content, "the page")
 
 
-def alive(process: int) -> bool:
-    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    return False
-
-
 # Connections: so many places, and the clock; who has most of them gives up the oldest
 
 
@@ -283,7 +277,7 @@ def test_a_request_that_comes_in_parts_is_handed_over_as_a_whole(monkeypatch: py
     through(visit)
 
 
-def test_a_request_is_whole_when_its_body_has_come_or_nobody_would_read_it() -> None:
+def test_a_request_is_whole_when_its_body_has_come_and_addresses_of_a_network_of_ipv6_count_together() -> None:
     head = b"POST / HTTP/1.1\r\nContent-Length: %d\r\n\r\n"
     assert is_whole(REQUEST)
     assert not is_whole(REQUEST[:-1])
@@ -293,9 +287,6 @@ def test_a_request_is_whole_when_its_body_has_come_or_nobody_would_read_it() -> 
     assert is_whole(head % LONGEST_REQUEST)
     assert is_whole(b"x" * LONGEST_REQUEST)
     assert is_whole(b"POST / HTTP/1.1\r\n\r\nContent-Length: 9\r\n")  # what a body says is no length
-
-
-def test_addresses_of_a_network_of_ipv6_count_together() -> None:
     assert party("192.0.2.1") == "192.0.2.1" == party("::ffff:192.0.2.1")
     assert party("2001:db8::1") == party("2001:db8::ffff:2") != party("2001:db8:0:1::1")
     assert party("fe80::1%eth0") == party("fe80::2")

@@ -17,7 +17,6 @@ from _sources import ROOT
 
 import mklviz as mv
 import mklviz.solvers
-from mklviz.cli import main
 
 
 def program(page: str) -> str:
@@ -48,13 +47,6 @@ def test_the_solver_of_the_page_is_found_and_solves(save: Save) -> None:
     assert trace.best.objective == pytest.approx(problem.objective(trace.best.weights, trace.best.dual))
     penalized = mv.Problem(problem.bank, problem.y, mv.Hinge(C=1.0), mv.L1Penalty(1.0))
     assert "frank-wolfe" not in mv.available_solvers(penalized)
-
-
-@pytest.mark.full
-def test_the_solver_of_the_page_keeps_what_all_solvers_promise(tmp_path: Path) -> None:
-    file = tmp_path / "frank_wolfe.py"
-    file.write_text(FRANK_WOLFE)
-    assert main(["check", str(file)]) == 0
 
 
 CALLBACKS = find_spec("sklearn.callback") is not None

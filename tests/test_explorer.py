@@ -117,7 +117,9 @@ def test_a_regression_runs_from_its_controls_and_shows_how_much_it_explains(expl
 # -- who may do what when
 
 
-def test_keys_do_what_the_buttons_do_and_a_step_without_a_race_prepares_one(explorer: Explorer) -> None:
+def test_keys_do_what_buttons_do_a_step_without_a_race_prepares_one_and_full_speed_ends_a_pause(
+    explorer: Explorer,
+) -> None:
     explorer.step()
     follow(explorer, lambda: explorer.state == "paused")
     assert {len(trace) for trace in explorer.race_view.race.traces.values()} == {1}
@@ -131,9 +133,6 @@ def test_keys_do_what_the_buttons_do_and_a_step_without_a_race_prepares_one(expl
     follow(explorer, lambda: explorer.state == "finished")
     explorer.race_view.on_key("r")
     assert explorer.state == "empty"
-
-
-def test_full_speed_ends_a_pause(explorer: Explorer) -> None:
     explorer.run_panel.pace.value = 2.0
     for act, state in ((explorer.run, "running"), (explorer.pause, "paused")):
         act()
@@ -200,14 +199,7 @@ def test_a_preparation_that_is_stopped_or_fails_leaves_the_race_before_it_on_the
 # -- banks are kept, within bounds
 
 
-def test_whatever_changes_a_bank_changes_its_key() -> None:
-    for change in ({"seed": 1}, {"train": 0.4}, {"standardize": False}, {"normalize": "none"}):
-        assert SMALL.changed(**change).bank_key != SMALL.bank_key, change
-    assert SMALL.on(load_dataset("two_moons", seed=1)).bank_key != SMALL.on(load_dataset("two_moons", seed=2)).bank_key
-    assert SMALL.changed(loss=Hinge(3.0)).bank_key == SMALL.bank_key
-
-
-def test_what_was_not_used_for_longest_is_dropped_when_count_or_memory_run_out() -> None:
+def test_whatever_changes_a_bank_changes_its_key_and_what_was_not_used_for_longest_is_dropped() -> None:
     built, asked = SMALL.build(), []
     size = built.bank.nbytes
 
@@ -227,6 +219,10 @@ def test_what_was_not_used_for_longest_is_dropped_when_count_or_memory_run_out()
     small = BankStore(max_bytes=size - 1)
     take(small, "a")
     assert len(small) == 0
+    for change in ({"seed": 1}, {"train": 0.4}, {"standardize": False}, {"normalize": "none"}):
+        assert SMALL.changed(**change).bank_key != SMALL.bank_key, change
+    assert SMALL.on(load_dataset("two_moons", seed=1)).bank_key != SMALL.on(load_dataset("two_moons", seed=2)).bank_key
+    assert SMALL.changed(loss=Hinge(3.0)).bank_key == SMALL.bank_key
 
 
 def ends(preparation: Preparation) -> None:

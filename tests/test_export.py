@@ -125,12 +125,14 @@ def test_a_page_of_three_kernels_has_a_triangle_where_a_browser_can_solve_it() -
         assert ("playTriangle" in page) == ("worker-src blob:" in page) == drawn, (name, solver)
 
 
-def test_a_long_run_is_thinned_and_the_page_says_so() -> None:
+def test_a_long_run_is_thinned_and_the_page_says_so_and_runs_of_several_problems_are_refused() -> None:
     told = numbers(race_page(made(5000)))
     [run] = told["runs"]
     assert len(run["iteration"]) <= MOST_STEPS + 1
     assert (run["iteration"][0], run["iteration"][-1]) == (0, 4999)
     assert told["left_out"].startswith("Of 5,000 steps of Made this page keeps ")
+    with pytest.raises(MklvizError, match="solved different problems"):
+        recorded([made(3, "one"), made(3, "two")])
 
 
 @pytest.mark.full
@@ -138,11 +140,6 @@ def test_twelve_long_runs_stay_below_a_megabyte() -> None:
     runs = [made(5000) for _ in range(12)]
     assert len(race_page(runs).encode()) < 1e6
     assert len(numbers(race_page(runs))["runs"]) == 12
-
-
-def test_runs_of_several_problems_are_refused() -> None:
-    with pytest.raises(MklvizError, match="solved different problems"):
-        recorded([made(3, "one"), made(3, "two")])
 
 
 def test_the_command_line_writes_a_page_and_a_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

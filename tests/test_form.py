@@ -85,16 +85,13 @@ def test_a_part_that_comes_later_is_heard_and_one_that_has_gone_is_not() -> None
     assert form.drawn == before
 
 
-def test_options_keep_their_values_here_and_only_labels_travel() -> None:
+def test_options_keep_their_values_here_only_labels_travel_and_what_was_refused_is_drawn_again() -> None:
     menu = Select(options={"one": 1.0}, groups={"more": {"two": 2.0}}, value=2.0)
     form = Form(menu)
     assert (told(form)[0]["options"], told(form)[0]["groups"]) == (["one"], [["more", ["two"]]])
     assert told(form)[0]["value"] == "two"
     do(form, menu, value="one")
     assert menu.value == 1.0
-
-
-def test_what_was_refused_is_drawn_again_as_it_stands() -> None:
     form = Form(chip := Chip(value=True, disabled=True))
     before = form.drawn
     do(form, chip, value=False)

@@ -99,15 +99,12 @@ def test_arff_in_every_dialect_is_the_same_table(content: str) -> None:
     assert data.classes == ("no", "yes")
 
 
-def test_the_outputs_of_keel_are_the_target_and_missing_values_are_missing() -> None:
+def test_the_outputs_of_keel_are_the_target_missing_values_missing_and_sparse_rows_leave_out_zeros() -> None:
     head = HEAD.replace("@data", "@inputs a, d, class\n@outputs 'b c'\n@data")
     data = read(head + rows() + "?,0.5,<null>,no\n", "x.dat")
     assert data.task == "regression"
     assert any("as the file says" in note for note in data.notes)
     assert any("1 row is left out, where a value is missing" in note for note in data.notes)
-
-
-def test_sparse_rows_leave_out_zeros_and_first_words() -> None:
     data = read(HEAD + "".join(f"{{0 {i}.5, 3 yes}}\n{{1 2.5}}\n" for i in range(1, 5)), "x.arff")
     assert data.X[:2].tolist() == [[1.5, 0.0, 0.0], [0.0, 2.5, 0.0]]
     assert data.y[:2].tolist() == [1.0, -1.0]
@@ -198,7 +195,7 @@ def test_pictures_are_rows_of_their_points(write, name: str, arrays: dict[str, A
     )
 
 
-def test_structs_cells_objects_and_sparse_arrays_are_looked_into() -> None:
+def test_structs_cells_objects_and_sparse_arrays_are_looked_into_and_either_order_of_bytes_is_read() -> None:
     cells = np.empty((1, 3), dtype=object)
     cells[0, :] = list(KERNELS)
     names = np.empty((N, 1), dtype=object)
@@ -211,6 +208,12 @@ def test_structs_cells_objects_and_sparse_arrays_are_looked_into() -> None:
     structs[0, :] = [(kernel, f"k{k}") for k, kernel in enumerate(KERNELS)]
     assert np.allclose(read(matlab(kernels=structs, y=Y), "file.mat").grams, KERNELS)
     assert is_the_table(read(saved(X=X.astype(object), y=Y), "x.npz"))
+    table = np.column_stack([np.arange(30) * 0.5, np.arange(30) % 7, np.arange(30) % 2])
+    one, other = (read_dataset_bytes(member(table.astype(kind)), "t.npy") for kind in ("<f8", ">f8"))
+    assert np.array_equal(one.X, other.X)
+    assert np.array_equal(one.y, other.y)
+    with pytest.raises(DataError, match="is no table"):
+        read_dataset_bytes(member(np.zeros(30, [("a", float, 3), ("y", int)])), "t.npy")
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
@@ -363,15 +366,6 @@ def test_json_without_a_table_is_refused(text: str) -> None:
 def test_every_format_says_its_names() -> None:
     assert {".arff", ".svm", ".mat", ".npz", ".npy", ".json"} <= set(suffixes())
     assert len(formats()) == 6
-
-
-def test_arrays_in_the_other_order_of_bytes_are_read() -> None:
-    table = np.column_stack([np.arange(30) * 0.5, np.arange(30) % 7, np.arange(30) % 2])
-    one, other = (read_dataset_bytes(member(table.astype(kind)), "t.npy") for kind in ("<f8", ">f8"))
-    assert np.array_equal(one.X, other.X)
-    assert np.array_equal(one.y, other.y)
-    with pytest.raises(DataError, match="is no table"):
-        read_dataset_bytes(member(np.zeros(30, [("a", float, 3), ("y", int)])), "t.npy")
 
 
 def test_new_samples_need_all_columns_and_no_target_in_any_format() -> None:

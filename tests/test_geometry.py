@@ -60,13 +60,17 @@ def test_cuts_lie_below_the_objective_and_touch_it_where_they_were_made(solver: 
         assert touched == pytest.approx(objective(few(m), run[t].weights), rel=2e-3)
 
 
-def test_the_lowest_point_of_the_envelope_is_where_silp_goes_next() -> None:
+def test_the_lowest_point_of_the_envelope_is_where_silp_goes_next_and_who_works_on_cuts_is_told() -> None:
     run = trace("silp", 2)
     assert len(run) > 3
     for t in range(1, len(run)):
         share, value = lowest(cuts_of(run, 2, t))
         assert run[t].weights[0] == pytest.approx(share, abs=1e-6)
         assert float(run[t].facts.lp_value) == pytest.approx(value, rel=1e-7)
+    assert keeps_cuts(trace("silp", 2)[:2])
+    assert keeps_cuts(trace("level", 2)[:2])
+    assert not keeps_cuts(trace("spg", 2)[:2])
+    assert facts_of(trace("spg", 2)[1]).reference is not None
 
 
 @pytest.mark.parametrize("m", [2, 3], ids=["on a segment", "in a triangle"])
@@ -108,17 +112,10 @@ def test_a_level_set_holds_what_no_cut_exceeds_and_nothing_else() -> None:
     assert level_interval(np.array([[3.0, 3.0]]), 2.0) is None
 
 
-def test_who_works_on_cuts_is_told_by_the_second_step() -> None:
-    assert keeps_cuts(trace("silp", 2)[:2])
-    assert keeps_cuts(trace("level", 2)[:2])
-    assert not keeps_cuts(trace("spg", 2)[:2])
-    assert facts_of(trace("spg", 2)[1]).reference is not None
-
-
 # where things are
 
 
-def test_a_plane_of_all_paths_explains_what_the_largest_singular_values_do() -> None:
+def test_a_plane_of_all_paths_explains_what_the_largest_singular_values_do_and_laid_anew_looks_as_before() -> None:
     weights = np.random.default_rng(1).dirichlet(np.ones(6), size=30)
     origin = weights[-1]
     plane = principal_plane(weights, origin, Simplex().project)
@@ -128,9 +125,6 @@ def test_a_plane_of_all_paths_explains_what_the_largest_singular_values_do() -> 
     places = np.array([plane.position(w) for w in weights])
     assert ((places[:, 0] ** 2).sum(), (places[:, 1] ** 2).sum()) == pytest.approx(tuple(sizes[:2] ** 2))
     assert ((places >= plane.low) & (places <= plane.high)).all()
-
-
-def test_a_plane_laid_anew_is_turned_to_look_as_before() -> None:
     weights = np.random.default_rng(2).dirichlet(np.ones(6), size=40)
     before = principal_plane(weights[:38], weights[0], Simplex().project)
     after = principal_plane(weights, weights[0], Simplex().project, before.directions)
@@ -178,7 +172,7 @@ def test_a_place_of_the_map_has_the_weights_of_the_node_that_is_drawn_there(kind
     assert kind == "ball" or far.sum() == pytest.approx(1.0)
 
 
-def test_a_landscape_becomes_finer_and_solves_no_node_twice() -> None:
+def test_a_landscape_becomes_finer_solves_no_node_twice_and_goes_on_from_where_it_was_stopped() -> None:
     posed = few(2)
     land = Landscape(posed, Slice((0, 1), np.eye(2)))
     reports: list[float] = []
@@ -191,9 +185,6 @@ def test_a_landscape_becomes_finer_and_solves_no_node_twice() -> None:
     assert all(0.0 <= fraction <= 1.0 for fraction in reports)
     exact = [objective(posed, np.array([t, 1.0 - t])) for t in x[0]]
     assert z[0] == pytest.approx(exact, abs=RESOLUTION * np.ptp(z))
-
-
-def test_a_landscape_that_is_stopped_goes_on_from_where_it_was() -> None:
     land = Landscape(few(3), Slice((0, 1, 2), np.eye(3)))
 
     def stop(fraction: float) -> None:

@@ -17,16 +17,13 @@ from mklviz.views.race.race_page import RacePage
 from mklviz.views.race.race_view import RaceView
 
 
-def test_terms_stand_in_alphabetical_order_and_each_is_explained_in_one_sentence() -> None:
+def test_the_glossary_is_data_in_alphabetical_order_that_needs_nothing_and_explains_each_term_in_a_sentence() -> None:
     assert list(GLOSSARY) == sorted(GLOSSARY, key=str.casefold)
     for term, said in GLOSSARY.items():
         assert said.endswith("."), term
         assert ". " not in said, term
         assert said[0].isupper(), term
         assert len(said) < 180, term
-
-
-def test_the_glossary_is_data_and_needs_nothing() -> None:
     tree = ast.parse(Path(mklviz.glossary.__file__).read_text(encoding="utf-8"))
     modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert modules == {"__future__"}

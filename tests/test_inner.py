@@ -6,7 +6,8 @@ from functools import cache
 import _problems
 import numpy as np
 import pytest
-from _formulations import LOSSES, MULTICLASS, N, conic_value, targets, targets_of
+from _conic import conic_value
+from _formulations import LOSSES, MULTICLASS, N, targets, targets_of
 from _problems import left_at, random_grams
 from scipy.linalg import LinAlgError, cho_solve
 
@@ -123,12 +124,14 @@ def test_logistic_regression_on_large_kernels_of_low_rank_is_exact_in_the_gap(
     assert abs(primal - inner.value) <= 1e-7 * primal
 
 
-def test_unknown_losses_are_refused() -> None:
+def test_unknown_losses_and_those_without_a_method_on_factors_are_refused_in_a_sentence() -> None:
     class Other:
         label = "other"
 
     with pytest.raises(UnsupportedProblem, match="no inner solver for the other loss"):
         inner_solver(Other(), targets(False))  # type: ignore[arg-type]
+    with pytest.raises(UnsupportedProblem, match="ε-insensitive loss where kernels are given by factors"):
+        inner_solver(EpsilonInsensitive(1.0), Y, "factors")
 
 
 @pytest.mark.parametrize("tol", [1e-3, 1e-9])
@@ -250,11 +253,6 @@ def test_a_warm_solve_ends_where_a_cold_one_does_from_any_start(loss: Loss) -> N
     assert warm.value == pytest.approx(cold.value, rel=1e-7)
 
 
-def test_losses_without_a_method_on_factors_are_refused_with_a_sentence() -> None:
-    with pytest.raises(UnsupportedProblem, match="ε-insensitive loss where kernels are given by factors"):
-        inner_solver(EpsilonInsensitive(1.0), Y, "factors")
-
-
 @pytest.mark.parametrize("loss", ON_FACTORS, ids=repr)
 def test_without_any_weight_the_best_constant_is_found_also_from_another_solution(loss: Loss) -> None:
     inner = inner_solver(loss, Y, "factors")
@@ -326,16 +324,12 @@ def test_the_factor_by_blocks_solves_the_system(n: int) -> None:
 
 
 @pytest.mark.usefixtures("small_blocks")
-def test_a_matrix_that_is_not_definite_is_refused_in_any_block() -> None:
+def test_a_matrix_that_is_not_definite_is_refused_in_any_block_and_factorisation_and_copy_are_left_in_between() -> None:
     for place in (0, 20, 59):
         A = definite(60)
         A[place, place] = -1.0
         with pytest.raises(LinAlgError):
             cholesky(A)
-
-
-@pytest.mark.usefixtures("small_blocks")
-def test_a_factorisation_and_a_copy_can_be_left() -> None:
     A = definite(60)
     np.testing.assert_allclose(scaled_copy(A, None, 2.0), A + 2.0 * np.eye(60))
     scale = RNG.random(60)

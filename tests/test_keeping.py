@@ -105,7 +105,7 @@ def assert_same(one: Trace, other: Trace) -> None:
     assert one.split.keys() == other.split.keys()
 
 
-def test_a_trace_and_a_path_can_be_pickled_and_copied() -> None:
+def test_a_trace_and_a_path_can_be_pickled_and_copied_also_one_that_still_grows() -> None:
     trace = mv.solve(problem("blobs, C = 100"), "level", gap=1e-4)
     _ = trace.motion  # what it has worked out so far needs not travel
     for again in (pickled(trace), copy.deepcopy(trace), copy.copy(trace)):
@@ -116,9 +116,6 @@ def test_a_trace_and_a_path_can_be_pickled_and_copied() -> None:
     for (value, trace), (other, same) in zip(found, again, strict=True):
         assert value == other
         assert_same(same, trace)
-
-
-def test_a_trace_that_still_grows_is_pickled_as_it_is_and_its_copy_can_go_on() -> None:
     trace = trace_of(path("dense", steps=4))
     again = pickled(trace)
     assert again.status == "running"

@@ -17,7 +17,7 @@ from scipy.sparse import coo_matrix, csr_matrix, save_npz
 from sklearn.svm import SVC
 
 import mklviz as mv
-from mklviz.datasets import DataError, GramFiles, read_dataset, read_dataset_bytes
+from mklviz.datasets import DataError, GramFiles, read_dataset
 from mklviz.errors import KernelError, MklvizError
 from mklviz.kernels import ChiSquared, Gaussian, KernelBank, Laplacian, Polynomial
 from mklviz.kernels.families._family import manhattan_distances, squared_distances
@@ -163,6 +163,8 @@ def test_matrix_market_is_a_kernel_or_samples(tmp_path: Path) -> None:
         read(b"%%MatrixMarket matrix coordinate real general\n900000 900000 1\n1 1 1\n", "k.mtx")
     with pytest.raises(DataError, match="does not begin as"):
         read("1 2 3\n4 5 6\n", "k.mtx")
+    with pytest.raises(DataError, match="zero byte"):
+        read("%%MatrixMarket matrix array real general\n2 2\n1\n0\n\x000\n1\n", "k.mtx")
 
 
 @pytest.fixture
@@ -241,12 +243,6 @@ def test_tables_that_are_nearly_square_are_tables(rows: int) -> None:
     for columns in range(16, 24):
         lines = [",".join(f"{(i * j) % 7}.5" for j in range(1, columns)) + f",{'uv'[i % 2]}" for i in range(rows)]
         assert read("\n".join([",".join(f"c{j}" for j in range(columns)), *lines]), "x.csv").X.shape[0] == rows
-
-
-def test_a_zero_byte_in_a_matrix_market_file_is_refused() -> None:
-    rows = "%%MatrixMarket matrix array real general\n2 2\n1\n0\n\x000\n1\n"
-    with pytest.raises(DataError, match="zero byte"):
-        read_dataset_bytes(rows.encode(), "x.mtx")
 
 
 WHICH: dict[str, Callable[[int, int], bool]] = {
@@ -435,7 +431,7 @@ def test_distances_in_a_file_are_recognised_and_divided_by_their_mean() -> None:
     assert {name.partition(" ")[0] for name in usual.problem.bank.names} == {"gauss"}
 
 
-def test_a_recipe_repairs() -> None:
+def test_a_recipe_repairs_and_gives_each_view_kernels_of_its_own() -> None:
     data = mv.read_dataset(saved(grams=SIGMOID, y=SIGNS))
     recipe = mv.Recipe.from_words("repair=clip").on(data)
     assert "repair=clip" in recipe.to_words()
@@ -445,9 +441,14 @@ def test_a_recipe_repairs() -> None:
     assert 'repaired by "clip"' in " ".join(bank.notes)
     with pytest.raises(MklvizError, match="repair is"):
         mv.Recipe.from_words("repair=shave")
+    data = mv.read_dataset(saved(sound=POINTS, picture=POINTS**2, y=SIGNS))
+    bank = mv.Recipe.from_words("kernels=linear@views gauss:1@views").on(data).prepare().problem.bank
+    assert list(bank.names) == ["linear on sound", "linear on picture", "gauss 2⁰ on sound", "gauss 2⁰ on picture"]
+    plain = KernelBank.build(POINTS, [Gaussian(widths=(1.0,), on="views")])
+    assert list(plain.names) == ["gauss 2⁰ on all"]
 
 
-def test_ranges_of_columns_are_written_as_they_are_read() -> None:
+def test_ranges_of_columns_are_written_as_they_are_read_and_are_those_of_the_whole_table() -> None:
     words = 'data=ionosphere; kernels=linear@0...7 gaussian:1,2@8...30,2 polynomial:2@"a, b",5,6'
     recipe = mv.Recipe.from_words(words)
     assert recipe.kernels.families[0].on == tuple(range(8))
@@ -455,20 +456,9 @@ def test_ranges_of_columns_are_written_as_they_are_read() -> None:
     for wrong in ("linear@7...0", "linear@0...9999999"):
         with pytest.raises(MklvizError, match="no range of columns"):
             mv.Recipe.from_words(f"kernels={wrong}")
-
-
-def test_columns_by_number_are_those_of_the_whole_table_though_constant_ones_are_left_out() -> None:
     table = np.column_stack([POINTS[:, 0], np.ones(60), POINTS[:, 1:]])
     data = mv.read_dataset(saved(X=table, y=SIGNS, feature_names=np.array(["a", "b", "c", "d", "e"])))
     bank = mv.Recipe.from_words("kernels=linear@1...2 linear@4").on(data).prepare().problem.bank
     assert list(bank.names) == ["linear on c", "linear on e"]
     with pytest.raises(MklvizError, match="constant in the training part"):
         mv.Recipe.from_words("kernels=linear@1").on(data).prepare()
-
-
-def test_each_view_has_kernels_of_its_own() -> None:
-    data = mv.read_dataset(saved(sound=POINTS, picture=POINTS**2, y=SIGNS))
-    bank = mv.Recipe.from_words("kernels=linear@views gauss:1@views").on(data).prepare().problem.bank
-    assert list(bank.names) == ["linear on sound", "linear on picture", "gauss 2⁰ on sound", "gauss 2⁰ on picture"]
-    plain = KernelBank.build(POINTS, [Gaussian(widths=(1.0,), on="views")])
-    assert list(plain.names) == ["gauss 2⁰ on all"]

@@ -25,7 +25,7 @@ def test_the_families_of_the_folder_are_found_by_name() -> None:
         assert family.label
 
 
-def test_formulas_point_by_point() -> None:
+def test_formulas_point_by_point_and_equal_points_at_distance_zero_even_far_from_the_origin() -> None:
     for i in range(5):
         for j in range(5):
             x, z = POINTS[i], OTHERS[j]
@@ -46,9 +46,6 @@ def test_formulas_point_by_point() -> None:
             for expected, (family, value) in pairs.items():
                 found = matrix(family, POINTS, OTHERS, value)[i, j]
                 assert found == pytest.approx(expected, rel=1e-12)
-
-
-def test_equal_points_are_at_distance_zero_even_far_from_the_origin() -> None:
     far = POINTS + 1e4
     assert (np.diag(mv.Gaussian().base(far, far)) == 0.0).all()
     assert (mv.Gaussian().base(far, far) >= 0.0).all()

@@ -168,17 +168,13 @@ def test_pages_of_two_visitors_are_each_in_their_language(monkeypatch: pytest.Mo
     assert next(iter(panels[0].guess.options)) == first[2]
 
 
-def test_numbers_and_plurals_are_those_of_the_language() -> None:
+def test_numbers_and_plurals_are_those_of_the_language_and_an_answer_is_said_whole_or_in_english() -> None:
     german, french = languages()["de"], languages()["fr"]
     assert german("all the weight {times:.1f} times", times=1234.5) == "1234,5-mal das ganze Gewicht"
     assert french.number("1,231 SVMs, 0.5 %") == "1\u202f231 SVMs, 0,5 %"
     forms = "; {right} of {n} guess right", "; {right} of {n} guesses right"
     assert german.several(*forms, 0, right=0) != german.several(*forms, 1, right=0).replace("1", "0")
     assert french.several(*forms, 0, right=0) == french.several(*forms, 1, right=0).replace("1", "0")
-
-
-def test_an_answer_is_said_whole_or_in_english() -> None:
-    german = languages()["de"]
     because = "SimpleMKL solved 1,513 SVMs in 43 steps, Level 29 in 28"
     assert german.answer(because, "") == ["SimpleMKL löste 1.513 SVMs in 43 Schritten, Level 29 in 28", ""]
     assert german.answer(because, "104 samples never need more than 104 kernels. So it is.")[0] == because

@@ -47,13 +47,15 @@ def data(name: str = "liver", n: int = 120) -> tuple[Any, Any]:
     return StandardScaler().fit_transform(found.X[chosen]), found.y[chosen]
 
 
+X, y = data()
+
+
 @cache
 def fitted() -> mv.MKLClassifier:
     return mv.MKLClassifier(WORDS, C=10.0).fit(*data())
 
 
 def test_a_classifier_finds_what_solve_finds() -> None:
-    X, y = data()
     bank = mv.KernelBank.build(X, FAMILIES, "diagonal")
     problem = mv.Problem(bank, y, mv.Hinge(C=10.0))
     trace, found = mv.solve(problem, "auto", gap=1e-2), fitted()
@@ -85,7 +87,6 @@ def test_where_all_decisions_are_zero_estimator_and_predictor_name_the_first_cla
 
 
 def test_c_counts_as_for_an_svm_whose_kernel_has_a_diagonal_of_one() -> None:
-    X, y = data()
     ours = mv.MKLClassifier("gauss:1", tol=1e-9).fit(X, y)
     theirs = SVC(gamma=0.5, tol=1e-9).fit(X, y)
     np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-4)
@@ -96,7 +97,6 @@ def test_c_counts_as_for_an_svm_whose_kernel_has_a_diagonal_of_one() -> None:
     [("gauss:1 poly:1", "diagonal"), ("gauss:1 linear", "mean-diagonal"), ("poly:2,offset=0", "mean-diagonal")],
 )
 def test_kernels_that_are_zero_at_the_origin_are_scaled_by_their_mean_diagonal(kernels: str, scaled: str) -> None:
-    X, y = data()
     auto, named = (mv.MKLClassifier(kernels, **given).fit(X, y) for given in ({}, {"normalize": scaled}))
     np.testing.assert_array_equal(auto.decision_function(X), named.decision_function(X))
     nothing = mv.MKLClassifier("linear").fit(X * (np.arange(len(y)) > 0)[:, None], y)  # a sample of zeros
@@ -111,7 +111,6 @@ KEPT: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("options", KEPT, ids=str)
 def test_what_is_pickled_decides_bit_for_bit_as_before(options: dict[str, Any]) -> None:
-    X, y = data()
     found = mv.MKLClassifier("poly:1,2@all+each gauss:2@all", **{"C": 10.0, **options}).fit(X, y)
     for again in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
         np.testing.assert_array_equal(again.decision_function(X), found.decision_function(X))
@@ -122,7 +121,6 @@ def test_what_is_pickled_decides_bit_for_bit_as_before(options: dict[str, Any]) 
 
 @pytest.mark.parametrize("normalize", ["trace", "diagonal"])
 def test_what_release_0_2_pickled_decides_bit_for_bit_as_then(normalize: str) -> None:
-    X, y = data()
     found = mv.MKLClassifier("gauss:1,4@all+each", normalize=normalize).fit(X, y)
     now = found.__getstate__()["_function"]
     part, specs = now["part"], now["part"]["kernels"]
@@ -145,7 +143,6 @@ def test_what_release_0_2_pickled_decides_bit_for_bit_as_then(normalize: str) ->
 @pytest.mark.parametrize("landmarks", [None, 20])
 def test_files_of_skops_need_trust_in_the_estimator_alone(landmarks: int | None) -> None:
     io = pytest.importorskip("skops.io", reason="skops is not installed, which the extra “test” brings")
-    X, y = data()
     model = mv.MKLClassifier(WORDS, C=10.0, approximation=landmarks and mv.Nystrom(landmarks)).fit(X, y)
     written = io.dumps(model.set_params(approximation="auto"))  # as it is where samples are too many for exact kernels
     assert io.get_untrusted_types(data=written) == ["mklviz.learn.classifier.MKLClassifier"]
@@ -168,7 +165,6 @@ def test_several_classes_are_named_as_they_were_given() -> None:
 
 
 def test_probabilities_are_the_logistic_loss_s_alone() -> None:
-    X, y = data()
     found = mv.MKLClassifier(WORDS, loss="logistic", C=10.0).fit(X, y)
     shares = found.predict_proba(X)
     np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-15)
@@ -197,7 +193,6 @@ def test_a_regressor_follows_the_scale_of_its_targets() -> None:
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "dask.dataframe"])
 def test_columns_are_known_by_their_names(library: str) -> None:
     frames = pytest.importorskip(library, reason=f"{library} is not installed, which the extra “test” brings")
-    X, y = data()
     names = [f"marker {j}" for j in range(X.shape[1])]
     made = getattr(frames, "DataFrame", None) or frames.table
     if library == "dask.dataframe":
@@ -215,8 +210,7 @@ def test_columns_are_known_by_their_names(library: str) -> None:
             mv.MKLClassifier().fit(table.lazy(), y)
 
 
-def test_gram_matrices_take_the_place_of_features() -> None:
-    X, y = data()
+def test_gram_matrices_take_the_place_of_features_and_one_after_the_other_are_told_a_way_out() -> None:
     train, test = np.arange(80), np.arange(80, 120)
     bank = mv.KernelBank.build(X, FAMILIES, normalize="none")
     grams = np.stack(dense(bank), axis=-1)
@@ -237,10 +231,16 @@ def test_gram_matrices_take_the_place_of_features() -> None:
         _ = by_grams.support_vectors_
     with pytest.raises(ValueError, match="80 columns for each kernel"):
         mv.MKLClassifier("precomputed").fit(np.ones((80, 81)), y[train])
+    grams = [X @ X.T, (1.0 + X @ X.T) ** 2]
+    for model in (mv.MKLClassifier("precomputed"), mv.MKLOneClass("precomputed")):
+        with pytest.raises(KernelError, match=r"2 matrices were given: numpy\.stack\(matrices, axis=-1\)"):
+            model.fit(grams, y)
+    assert len(mv.MKLClassifier("precomputed").fit(np.stack(grams, axis=-1), y).weights_) == 2
+    with pytest.raises(KernelError, match='for kernel values: kernels="precomputed"'):
+        mv.MKLClassifier().fit(np.stack(grams, axis=-1), y)
 
 
 def test_columns_become_kernels_of_different_kinds_in_a_pipeline() -> None:
-    X, y = data()
     table = pd.DataFrame(X, columns=list("abcdef"))
     parts = [
         ("smooth", mv.KernelTransformer("gauss:1,4"), ["a", "b"]),
@@ -259,7 +259,6 @@ def test_columns_become_kernels_of_different_kinds_in_a_pipeline() -> None:
 
 
 def test_kernels_keep_the_names_of_their_columns_and_are_chosen_by_them_behind_a_column_transformer() -> None:
-    X, y = data()
     table = pd.DataFrame(X[:, :3], columns=["width", "height", "age"])
     steps = [
         ("size", make_pipeline(StandardScaler(), mv.KernelTransformer("gauss:1@each")), ["width", "height"]),
@@ -279,19 +278,7 @@ def test_kernels_keep_the_names_of_their_columns_and_are_chosen_by_them_behind_a
     assert model[-1].kernel_names_ == ["gauss 2⁰ on num__width, rest__age"]
 
 
-def test_matrices_one_after_the_other_are_refused_with_a_way_out() -> None:
-    X, y = data()
-    grams = [X @ X.T, (1.0 + X @ X.T) ** 2]
-    for model in (mv.MKLClassifier("precomputed"), mv.MKLOneClass("precomputed")):
-        with pytest.raises(KernelError, match=r"2 matrices were given: numpy\.stack\(matrices, axis=-1\)"):
-            model.fit(grams, y)
-    assert len(mv.MKLClassifier("precomputed").fit(np.stack(grams, axis=-1), y).weights_) == 2
-    with pytest.raises(KernelError, match='for kernel values: kernels="precomputed"'):
-        mv.MKLClassifier().fit(np.stack(grams, axis=-1), y)
-
-
 def test_a_kernel_to_which_no_two_samples_are_alike_is_told() -> None:
-    X, y = data()
     with pytest.warns(UserWarning, match="standardize the features"):
         found = mv.MKLClassifier("gauss:1").fit(1000.0 * X, y)
     assert "no two samples alike" in found.notes_[-1]
@@ -301,7 +288,6 @@ def test_a_kernel_to_which_no_two_samples_are_alike_is_told() -> None:
 
 
 def test_folds_keep_groups_together() -> None:
-    X, y = data()
     groups = np.arange(len(y)) % 4
     found = mv.MKLClassifierCV(WORDS, Cs=[1.0, 10.0], cv=GroupKFold(4)).fit(X, y, None, groups)
     grid = GridSearchCV(mv.MKLClassifier(WORDS), {"C": [10.0, 1.0]}, cv=GroupKFold(4)).fit(X, y, groups=groups)
@@ -311,20 +297,16 @@ def test_folds_keep_groups_together() -> None:
         mv.MKLClassifierCV(WORDS, cv=GroupKFold(4)).fit(X, y)
 
 
-def test_a_warm_start_begins_where_the_last_fit_ended() -> None:
-    X, y = data()
-    warm = mv.MKLClassifier(WORDS, warm_start=True, solver="spg", tol=1e-4).fit(X, y)
-    cold = len(warm.trace_)
-    assert len(warm.fit(X, y).trace_) < cold
-    assert len(warm.fit(X[:60], y[:60]).trace_) > 0  # fewer samples: anew
-
-
-def test_a_fit_that_comes_to_its_limit_warns() -> None:
+def test_a_fit_that_comes_to_its_limit_warns_and_a_warm_start_begins_where_the_last_one_ended() -> None:
     with pytest.warns(ConvergenceWarning, match="Raise max_iter or tol"):
         mv.MKLClassifier(WORDS, solver="spg", max_iter=1, tol=1e-9).fit(*data())
     helps = r"Raise tol above the gap, [^ ]+\. Another solver may come closer\.$"  # more steps would not
     with pytest.warns(ConvergenceWarning, match=helps):
         mv.MKLClassifier(WORDS, solver="alignf", tol=1e-9).fit(*data())
+    warm = mv.MKLClassifier(WORDS, warm_start=True, solver="spg", tol=1e-4).fit(X, y)
+    cold = len(warm.trace_)
+    assert len(warm.fit(X, y).trace_) < cold
+    assert len(warm.fit(X[:60], y[:60]).trace_) > 0  # fewer samples: anew
 
 
 @pytest.mark.usefixtures("fifty_exact")
@@ -342,8 +324,9 @@ def test_warnings_point_to_the_line_of_whoever_fits(between: str) -> None:
 
 
 @pytest.mark.usefixtures("fifty_exact")
-def test_many_samples_are_approximated_and_it_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    X, y = data()
+def test_many_samples_are_approximated_and_it_says_so_where_a_solver_follows(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with pytest.warns(UserWarning, match="On 120 samples, more than 50, kernels are approximated"):
         found = mv.MKLClassifier(WORDS).fit(X, y)
     assert "landmarks" in found.notes_[1]
@@ -356,6 +339,10 @@ def test_many_samples_are_approximated_and_it_says_so(capsys: pytest.CaptureFixt
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert not mv.MKLClassifier(WORDS, approximation=None).fit(X, y).notes_
+    model = mv.MKLRegressor("gauss:1", loss="epsilon-insensitive").fit(X, X[:, 0])
+    assert not model.notes_
+    exact = mv.MKLRegressor("gauss:1", loss="epsilon-insensitive", approximation=None).fit(X, X[:, 0])
+    np.testing.assert_array_equal(model.predict(X), exact.predict(X))
 
 
 @pytest.mark.parametrize(
@@ -451,7 +438,6 @@ def test_c_is_chosen_on_folds_as_a_grid_would_choose_it(name: str) -> None:
 
 @pytest.mark.parametrize("make", [mv.MKLClassifierCV, mv.MKLRegressorCV])
 def test_folds_by_number_are_shuffled_alike_in_every_fit(make: Any) -> None:
-    X, y = data()
     order = np.argsort(y, kind="stable")  # as many tables come: one class after the other
     kind = StratifiedKFold if make is mv.MKLClassifierCV else KFold
     for cv, random_state in ((None, 0), (3, 0), (3, 7)):
@@ -464,20 +450,22 @@ def test_folds_by_number_are_shuffled_alike_in_every_fit(make: Any) -> None:
             )
 
 
-def test_a_number_of_values_of_c_spans_those_of_scikit_learn() -> None:
-    X, y = data()
+def test_a_number_of_values_of_c_spans_those_of_scikit_learn_and_a_score_that_is_no_number_comes_last() -> None:
     found = mv.MKLClassifierCV("gauss:1", Cs=5, cv=2).fit(X, y)
     np.testing.assert_allclose(np.sort(found.cv_results_["param_C"]), LogisticRegressionCV(Cs=5).fit(X, y).Cs_)
     for wrong in (0, -3, 2.5, True, "5", None):
         with pytest.raises(ValueError, match="Cs are the values of C to choose from, or how many from 1 on, not"):
             mv.MKLClassifierCV("gauss:1", Cs=wrong, cv=2).fit(X, y)
+    differ = lambda model, X, _: float("nan") if len(set(model.predict(X))) < 2 else 0.0  # noqa: E731
+    found = mv.MKLClassifierCV("gauss:1", Cs=[1e-6, 100.0], cv=2, scoring=differ).fit(X, y)
+    assert found.cv_results_["rank_test_score"].tolist() == [1, 2]
+    assert found.C_ == 100.0
 
 
 @pytest.mark.parametrize(
     ("ps", "Cs"), [([1.0, 1.5, 3.0], [1.0, 100.0]), ([1.5, 3.0], [10.0]), ([1.0, 2, 2.0], [1, 1.0])]
 )
 def test_p_is_chosen_as_well_and_the_best_estimator_is_the_one_fitted_at_both(ps: list[float], Cs: list[float]) -> None:
-    X, y = data()
     found = mv.MKLClassifierCV("gauss:1,8", Cs=Cs, ps=ps, cv=2, n_jobs=1).fit(X, y)
     tried = set(zip(found.cv_results_["param_p"], found.cv_results_["param_C"], strict=True))
     assert tried == {(p, C) for p in ps for C in Cs}
@@ -497,7 +485,6 @@ def test_p_is_chosen_as_well_and_the_best_estimator_is_the_one_fitted_at_both(ps
 
 @pytest.mark.full
 def test_folds_are_worked_on_in_processes_with_the_same_scores() -> None:
-    X, y = data()
     alone, shared = (mv.MKLClassifierCV("gauss:1", Cs=[1.0, 10.0], cv=2, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
     for name, found in alone.cv_results_.items():
         if not name.endswith("_time"):
@@ -512,7 +499,6 @@ def both_scores(model: Any, X: Any, y: Any) -> dict[str, float]:
     "scoring", [["accuracy", "roc_auc"], {"accuracy": "accuracy", "roc_auc": "roc_auc"}, both_scores]
 )
 def test_several_scores_are_kept_and_one_of_them_chooses(scoring: Any) -> None:
-    X, y = data()
     given: dict[str, Any] = {"scoring": scoring, "cv": FOLDS, "refit": "roc_auc"}
     found = mv.MKLClassifierCV("gauss:1", Cs=[10.0, 0.1], **given).fit(X, y)
     grid = GridSearchCV(mv.MKLClassifier("gauss:1"), {"C": [10.0, 0.1]}, **given).fit(X, y)
@@ -533,25 +519,12 @@ def test_a_search_by_probabilities_is_refused_with_a_way_out(name: str, advice: 
         mv.MKLClassifierCV("gauss:1", scoring="neg_log_loss", probability=True).fit(*data(name))
 
 
-def test_a_score_that_is_no_number_comes_last() -> None:
-    X, y = data()
-    differ = lambda model, X, _: float("nan") if len(set(model.predict(X))) < 2 else 0.0  # noqa: E731
-    found = mv.MKLClassifierCV("gauss:1", Cs=[1e-6, 100.0], cv=2, scoring=differ).fit(X, y)
-    assert found.cv_results_["rank_test_score"].tolist() == [1, 2]
-    assert found.C_ == 100.0
-
-
-def test_a_solver_in_words_keeps_its_own_seed_and_may_have_spaces() -> None:
-    X, y = data()
+def test_seeds_are_numbers_or_generators_of_scikit_learn_and_a_solver_in_words_keeps_its_own() -> None:
     made = [mv.MKLClassifier(WORDS, solver=words, random_state=5).fit(X, y) for words in ("pgd:seed=3", " pgd\n")]
     assert [one.trace_.options["seed"] for one in made] == [3, 5]
     with pytest.raises(ProblemError, match="names 2"):
         mv.MKLClassifier(WORDS, solver="spg level").fit(X, y)
     assert not hasattr(mv.MKLClassifierCV(), "C")  # which is chosen
-
-
-def test_seeds_are_numbers_or_generators_of_scikit_learn() -> None:
-    X, y = data()
     given = [np.random.RandomState(3), np.random.RandomState(3), 5]
     one, same, other = (
         mv.MKLClassifier(WORDS, approximation=mv.Nystrom(5), random_state=seed).fit(X, y) for seed in given
@@ -562,7 +535,6 @@ def test_seeds_are_numbers_or_generators_of_scikit_learn() -> None:
 
 @pytest.mark.parametrize("wide", [False, True])
 def test_kernel_values_of_new_points_in_another_shape_are_refused_in_words_of_kernels(wide: bool) -> None:
-    X, y = data()
     K = np.stack([X @ X.T, (X @ X.T + 1.0) ** 2], axis=-1)
     new = K[:4]
     given = K.transpose(0, 2, 1).reshape(len(X), -1) if wide else K
@@ -580,7 +552,6 @@ def test_kernel_values_of_new_points_in_another_shape_are_refused_in_words_of_ke
 @pytest.mark.parametrize("approximation", [None, mv.Nystrom(30)])
 @pytest.mark.parametrize("normalize", ["diagonal", "mean-diagonal"])
 def test_the_learned_kernel_is_the_weighted_sum_and_serves_other_methods(normalize: str, approximation: Any) -> None:
-    X, y = data()
     model = mv.MKLClassifier(WORDS, normalize=normalize, approximation=approximation).fit(X, y)
     K = model.kernel(X, X[:7])
     np.testing.assert_allclose(K.T, model.kernel(X[:7], X), rtol=1e-12)
@@ -603,7 +574,6 @@ def test_the_learned_kernel_is_the_weighted_sum_and_serves_other_methods(normali
 
 
 def test_the_learned_kernel_compares_names_of_columns_as_predict_does() -> None:
-    X, y = data()
     table = pd.DataFrame(X, columns=[f"column {j}" for j in range(X.shape[1])])
     model = mv.MKLClassifier(WORDS).fit(table, y)
     turned = table[table.columns[::-1]]
@@ -625,7 +595,6 @@ def test_the_learned_kernel_compares_names_of_columns_as_predict_does() -> None:
 
 
 def test_features_of_the_learned_kernel_serve_what_is_linear() -> None:
-    X, y = data()
     learner = mv.MKLClassifier(WORDS, approximation=mv.Nystrom(30))
     model = make_pipeline(StandardScaler(), mv.MKLTransformer(learner), LinearSVC(loss="hinge", tol=1e-8)).fit(X, y)
     scaled, weighed = model[0].transform(X), model[1]
@@ -644,16 +613,21 @@ def test_features_of_the_learned_kernel_serve_what_is_linear() -> None:
         mv.MKLTransformer(mv.MKLClassifier(WORDS, approximation=None)).fit(X, y)
 
 
-def test_support_vectors_are_told_as_in_an_svm() -> None:
-    X, y = data()
+def test_support_vectors_are_told_as_in_an_svm_and_pictures_take_estimators() -> None:
     model = fitted()
     np.testing.assert_array_equal(model.support_vectors_, X[model.support_])
     np.testing.assert_array_equal(model.n_support_, [(y[model.support_] == label).sum() for label in model.classes_])
     assert mv.MKLRegressor("gauss:1").fit(X, X[:, 0]).n_support_.tolist() == [len(X)]
+    drawn = mv.plot.shares(fitted(), X)
+    shares = fitted().kernel_shares(X)
+    assert sorted(drawn.dimension_values(1)) == pytest.approx(sorted(shares[np.abs(shares) > ACTIVE_WEIGHT]))
+    weights = fitted().weights_
+    assert sorted(mv.plot.weights(fitted()).dimension_values(1)) == pytest.approx(sorted(weights[weights > 0.0]))
+    with pytest.raises(ValueError, match="fitted estimator"):
+        mv.plot.weights(mv.MKLClassifier())
 
 
 def test_parts_of_kernels_sum_to_decisions_and_shares_to_one_and_to_the_score() -> None:
-    X, y = data()
     model = fitted()
     parts = model.decision_parts(X)
     np.testing.assert_allclose(parts.sum(axis=0) + model.intercept_[0], model.decision_function(X), atol=1e-9)
@@ -676,26 +650,6 @@ def test_parts_of_kernels_sum_to_decisions_and_shares_to_one_and_to_the_score() 
     several = mv.MKLClassifier("gauss:2@each").fit(X, codes)
     assert several.kernel_shares(X).sum() == pytest.approx(1.0)
     assert several.n_support_.sum() == len(several.support_)
-
-
-def test_pictures_take_estimators() -> None:
-    X, _ = data()
-    drawn = mv.plot.shares(fitted(), X)
-    shares = fitted().kernel_shares(X)
-    assert sorted(drawn.dimension_values(1)) == pytest.approx(sorted(shares[np.abs(shares) > ACTIVE_WEIGHT]))
-    weights = fitted().weights_
-    assert sorted(mv.plot.weights(fitted()).dimension_values(1)) == pytest.approx(sorted(weights[weights > 0.0]))
-    with pytest.raises(ValueError, match="fitted estimator"):
-        mv.plot.weights(mv.MKLClassifier())
-
-
-@pytest.mark.usefixtures("fifty_exact")
-def test_many_samples_leave_kernels_exact_where_no_solver_follows_approximate_ones() -> None:
-    X, _ = data()
-    model = mv.MKLRegressor("gauss:1", loss="epsilon-insensitive").fit(X, X[:, 0])
-    assert not model.notes_
-    exact = mv.MKLRegressor("gauss:1", loss="epsilon-insensitive", approximation=None).fit(X, X[:, 0])
-    np.testing.assert_array_equal(model.predict(X), exact.predict(X))
 
 
 @pytest.mark.parametrize(
@@ -746,7 +700,6 @@ def test_sparse_tables_are_learned_as_dense_ones(kernels: Any) -> None:
 
 
 def test_functions_and_kernels_of_scikit_learn_are_kernels_also_beside_words() -> None:
-    X, y = data()
     same = mv.MKLClassifier("gauss:2 poly:1", normalize="none").fit(X, y)
     listed: list[Any] = [RBF(2.0), lambda left, right: 1.0 + left @ right.T]
     model = mv.MKLClassifier(listed, normalize="none").fit(X, y)
@@ -819,7 +772,6 @@ def test_banks_know_the_columns_of_a_table_by_name(bank: Any) -> None:
 
 def test_dask_arrays_are_learned_from_and_predicted_chunk_by_chunk() -> None:
     dask = pytest.importorskip("dask.array")
-    X, y = data()
     lazy = dask.from_array(X, chunks=(25, -1))
     model = mv.MKLClassifier(WORDS, C=10.0).fit(lazy, dask.from_array(y, chunks=25))
     np.testing.assert_array_equal(model.weights_, fitted().weights_)
@@ -848,7 +800,6 @@ def test_dask_arrays_are_learned_from_and_predicted_chunk_by_chunk() -> None:
 @pytest.mark.parametrize("estimator", [mv.MKLClassifier, mv.MKLRegressor])
 def test_a_dask_array_of_many_samples_is_never_read_as_a_whole(estimator: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     dask = pytest.importorskip("dask.array")
-    X, y = data()
     lazy = dask.from_array(X, chunks=(25, 1))
     made = estimator(WORDS, C=10.0, approximation=mv.Nystrom())
     whole = clone(made).fit(X, y)

@@ -100,11 +100,14 @@ def test_every_step_is_told_and_the_trace_is_kept(estimator: Any) -> None:
     assert np.array_equal(estimator.weights_, type(estimator)(**estimator.get_params()).fit(X, y).weights_)
 
 
-def test_a_search_tells_of_its_folds_and_of_the_steps_of_the_last_fit() -> None:
+def test_a_search_tells_of_its_folds_and_of_the_last_fit_and_a_callback_may_ask_to_stop() -> None:
     heard = Heard()
     model = mv.MKLClassifierCV(KERNELS, Cs=[1.0, 10.0], cv=3).set_callbacks(heard).fit(X, y)
     steps = ["step"] * len(model.trace_)
     assert heard.told == ["setup", "fold", "fold", "fold", *steps, "refit", "fit", "teardown"]
+    model = mv.MKLClassifier(KERNELS, tol=1e-9).set_callbacks(Heard(stop_after=3)).fit(X, y)
+    assert len(model.trace_) == 4  # the solver is asked again when it has made the next step
+    assert model.trace_.reason == "A callback asked to stop."
 
 
 class Followed(mv.LiveRace):
@@ -120,7 +123,7 @@ class Followed(mv.LiveRace):
             self.fits.append(self.trace)
 
 
-def test_a_grid_of_pipelines_shows_one_fit_after_the_other(recwarn: Any) -> None:
+def test_a_grid_of_pipelines_shows_one_fit_after_the_other_or_says_that_it_does_not(recwarn: Any) -> None:
     live = Followed()
     model = make_pipeline(StandardScaler(), mv.MKLClassifier(KERNELS))
     grid = GridSearchCV(model, {"mklclassifier__C": [1, 10]}, cv=2).set_callbacks(live).fit(X, y)
@@ -128,17 +131,8 @@ def test_a_grid_of_pipelines_shows_one_fit_after_the_other(recwarn: Any) -> None
     assert live.trace is grid.best_estimator_[-1].trace_
     assert not recwarn.list
     pickle.loads(pickle.dumps(grid)).predict(X)
-
-
-def test_fits_in_other_processes_are_said_not_to_be_shown() -> None:
     with pytest.warns(UserWarning, match="leave n_jobs at None"):
         mv.LiveRace().setup(GridSearchCV(mv.MKLClassifier(KERNELS), {"C": [1]}, n_jobs=2), None)
-
-
-def test_a_callback_may_ask_to_stop() -> None:
-    model = mv.MKLClassifier(KERNELS, tol=1e-9).set_callbacks(Heard(stop_after=3)).fit(X, y)
-    assert len(model.trace_) == 4  # the solver is asked again when it has made the next step
-    assert model.trace_.reason == "A callback asked to stop."
 
 
 @pytest.mark.parametrize("weights", [None, (np.arange(150) % 3 > 0).astype(float)])

@@ -28,6 +28,9 @@ def counts(n: int = 60) -> Array:
     return np.random.default_rng(4).integers(0, 4, size=n).astype(float)
 
 
+X, y = data()
+
+
 @pytest.mark.parametrize(
     ("model", "classes"),
     [
@@ -56,7 +59,6 @@ def test_weights_are_repeated_samples(model: Any, classes: int) -> None:
 
 
 def test_samples_without_weight_are_left_out_to_the_last_bit() -> None:
-    X, y = data()
     kept = np.arange(60) % 4 != 0
     weights = np.where(kept, 1.0 + np.arange(60) % 3, 0.0)
     model = mv.MKLClassifier(FEW)
@@ -71,7 +73,6 @@ def test_samples_without_weight_are_left_out_to_the_last_bit() -> None:
 
 @pytest.mark.parametrize("table", [False, True])
 def test_precomputed_kernels_are_left_out_on_both_sides(table: bool) -> None:
-    X, y = data()
     weights = np.where(np.arange(60) % 4 == 0, 0.0, 1.0)
     kept = weights > 0.0
     values = mv.KernelTransformer(FEW).fit_transform(X)
@@ -104,8 +105,7 @@ def test_balanced_classes_find_more_of_the_rare_class() -> None:
     assert plain.predict(X)[y == 1].mean() < balanced.predict(X)[y == 1].mean()
 
 
-def test_folds_are_those_of_all_samples_given() -> None:
-    X, y = data()
+def test_folds_are_those_of_all_samples_given_each_with_a_test_sample_with_weight() -> None:
     weights = np.where(np.arange(60) % 4 == 0, 0.0, 1.0 + np.arange(60) % 3)
     kept = np.flatnonzero(weights)
     folds = list(KFold(3, shuffle=True, random_state=0).split(X))
@@ -120,26 +120,17 @@ def test_folds_are_those_of_all_samples_given() -> None:
     column = list(chosen.cv_results_["param_C"]).index(100.0)
     assert chosen.cv_results_["mean_test_score"][column] == pytest.approx(np.mean(by_hand), abs=1e-12)
     assert set(chosen.support_) <= set(kept)
-
-
-def test_a_fold_needs_a_test_sample_with_weight() -> None:
-    X, y = data()
     weights = (np.arange(60) >= 20).astype(float)
     with pytest.raises(ProblemError, match="no test sample with weight"):
         mv.MKLClassifierCV(FEW, Cs=[1.0], cv=KFold(3)).fit(X, y, sample_weight=weights)
 
 
-def test_a_grid_search_hands_the_weights_on() -> None:
-    X, y = data()
+def test_a_grid_search_hands_the_weights_on_and_scores_weigh_samples() -> None:
     weights = 1.0 + np.arange(60) % 5
     grid = GridSearchCV(mv.MKLClassifier(FEW), {"C": [10.0], "class_weight": ["balanced"]}, cv=2)
     grid.fit(X, y, sample_weight=weights)
     alone = mv.MKLClassifier(FEW, C=10.0, class_weight="balanced").fit(X, y, sample_weight=weights)
     np.testing.assert_array_equal(grid.decision_function(X), alone.decision_function(X))
-
-
-def test_scores_weigh_samples() -> None:
-    X, y = data()
     model = mv.MKLClassifier(FEW, C=0.01).fit(X, y)
     right = model.predict(X) == y
     assert 0 < right.sum() < len(y)

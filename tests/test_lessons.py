@@ -137,7 +137,7 @@ def test_another_race_takes_the_answer_back_and_leaves_the_guess_and_a_branch_le
     assert (panel.guess.right, panel.guess.value) == ("", "one")
 
 
-def test_a_race_that_was_stopped_leaves_the_question_open() -> None:
+def test_a_race_that_was_stopped_or_with_other_settings_or_another_start_leaves_the_question_open() -> None:
     panel, session, race = LessonPanel(ASKED), Session(), RECIPE.race(prepared(), pace=1.0)
     session.show(RECIPE, prepared(), race)
     race.start()
@@ -145,9 +145,6 @@ def test_a_race_that_was_stopped_leaves_the_question_open() -> None:
     assert race.wait(PATIENCE)
     assert told(Lesson(session, panel), panel) == OPEN
     assert panel.guess.right == ""
-
-
-def test_a_race_with_other_settings_or_from_another_start_does_not_answer_the_question() -> None:
     for recipe, from_recipe in ((RECIPE.changed(max_iter=4), True), (RECIPE, False)):
         panel, (session, race) = LessonPanel(ASKED), ended(recipe)
         if not from_recipe:
@@ -158,16 +155,15 @@ def test_a_race_with_other_settings_or_from_another_start_does_not_answer_the_qu
         assert waits(panel)
 
 
-def test_an_answer_that_cannot_be_computed_is_said_to_be_open(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_answer_that_cannot_be_computed_is_open_and_without_a_question_what_is_taught_is_told(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     def broken(outcome: Outcome) -> Answer:
         raise ValueError("nothing")
 
     panel, (session, _) = LessonPanel(lesson(Question("Is it?", ("yes", "no"), broken))), ended()
     said = told(Lesson(session, panel), panel)
     assert said == "The answer could not be computed; the server's log says more. The question stays open."
-
-
-def test_a_scenario_without_a_question_tells_what_it_teaches_after_the_race() -> None:
     panel, (session, _) = LessonPanel(lesson(None)), ended()
     assert panel.description.visible
     assert told(Lesson(session, panel), panel) == ""

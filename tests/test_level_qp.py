@@ -99,15 +99,12 @@ def test_an_empty_level_set_is_proved_empty(J: int, m: int, below: float) -> Non
         assert found.bound <= low + 1e-8 * scale
 
 
-def test_a_point_inside_stays_where_it_is() -> None:
+def test_a_point_inside_stays_where_it_is_and_a_warm_start_leads_to_the_same_point() -> None:
     d0, cuts = random_instance(12, 30, seed=3)
     found = project_to_level_set(d0, cuts, float((cuts @ d0).max()))
     np.testing.assert_allclose(found.weights, d0, atol=1e-15)
     assert found.newton_steps == 0
     assert found.bound == -np.inf
-
-
-def test_a_warm_start_leads_to_the_same_point() -> None:
     d0, cuts = random_instance(20, 40, seed=4)
     level = level_at(d0, cuts, 0.4)
     cold = project_to_level_set(d0, cuts, level)
@@ -142,35 +139,16 @@ def test_level_encloses_the_optimum_for_every_lambda(name: str, lam: float) -> N
     assert_promises(steps, [iterate.facts.model_lower_bound for iterate in steps[1:]], slack=1e-10)
 
 
-def test_every_cut_is_at_most_the_level_at_the_next_weights() -> None:
-    steps = path(Level(), "random Gram matrices", 30)
-    oracle = SvmOracle(problem("random Gram matrices"), 1e-4)
-    cuts = [cut_of(oracle.solve(iterate.weights)) for iterate in steps]
-    for t in range(1, 30):
-        level = steps[t].facts.level
-        # the SVMs are solved anew here, to their own tolerance
-        assert max(float(cut @ steps[t].weights) for cut in cuts[:t]) <= level * (1.0 + 1e-5)
-
-
-def test_lambda_zero_goes_where_silp_goes() -> None:
+def test_lambda_zero_goes_where_silp_goes_and_at_one_the_run_ends_with_a_sentence() -> None:
     """Where the model has one minimizer, the nearest one is that one; a hair of room above it is left."""
     for name in ("random Gram matrices", "many random Gram matrices"):
         level, silp = path(Level(lam=0.0, svm_tolerance=1e-9), name, 6), path(Silp(svm_tolerance=1e-9), name, 6)
         for one, other in zip(level, silp, strict=True):
             np.testing.assert_allclose(one.weights, other.weights, atol=1e-2)
-
-
-def test_at_lambda_one_nothing_is_asked_for_and_the_run_ends_with_a_sentence() -> None:
     trace = mv.solve(problem("random Gram matrices"), "level", lam=1.0, gap=1e-9, max_iter=50)
     assert (len(trace), trace.final.svm_solves, trace.status) == (2, 1, "limit")
     np.testing.assert_array_equal(trace.final.weights, trace[0].weights)
     assert trace.reason.startswith("At λ = 1 the level is the best objective so far")
-
-
-def test_the_switch_raises_lambda_near_the_end() -> None:
-    used = [iterate.facts.lam for iterate in path(Level(switch=True), "noisy blobs, C = 10", 40)[1:]]
-    assert used[0] == 0.8
-    assert used[-1] == 0.99
 
 
 @pytest.fixture
@@ -182,9 +160,14 @@ def no_program(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("no_program")
-def test_level_carries_on_without_a_linear_program() -> None:
+def test_without_a_linear_program_level_carries_on_and_silp_keeps_the_weights_and_ends_the_run() -> None:
     steps = path(Level(), "random Gram matrices", 150)
     assert min(iterate.gap for iterate in steps) <= 1e-2
+    steps = path(Silp(), "random Gram matrices", 5)
+    assert len(steps) == 2
+    np.testing.assert_array_equal(steps[1].weights, steps[0].weights)
+    assert "could not be solved" in steps[1].end.reason
+    assert "failed" in Silp().narrate(steps[0], steps[1])
 
 
 @pytest.mark.parametrize("lam", [0.0, 0.9])
@@ -209,12 +192,15 @@ def test_level_sets_that_rounding_leaves_empty_end_a_run_with_a_sentence_and_are
     assert "too close for rounding" in trace.reason
 
 
-def test_a_larger_lambda_takes_shorter_steps() -> None:
+def test_a_larger_lambda_takes_shorter_steps_and_the_switch_raises_it_near_the_end() -> None:
     def travelled(lam: float) -> float:
         return sum(iterate.step for iterate in path(Level(lam=lam), "random Gram matrices", 30))
 
     lengths = [travelled(lam) for lam in (0.0, 0.5, 0.9, 0.99)]
     assert lengths == sorted(lengths, reverse=True)
+    used = [iterate.facts.lam for iterate in path(Level(switch=True), "noisy blobs, C = 10", 40)[1:]]
+    assert used[0] == 0.8
+    assert used[-1] == 0.99
 
 
 def test_of_a_parabola_silp_tries_the_end_and_level_a_near_point() -> None:
@@ -234,17 +220,6 @@ def random_cuts(J: int, m: int, seed: int) -> Array:
     """Return cuts as kernels give them: a common intercept each, less what the kernel explains."""
     rng = np.random.default_rng(seed)
     return rng.uniform(1.0, 3.0, (J, 1)) - rng.exponential(size=(J, m))
-
-
-@pytest.mark.parametrize(("J", "m"), [(1, 1), (1, 7), (5, 3), (20, 40), (60, 20)])
-@pytest.mark.parametrize("seed", range(5))
-def test_theta_is_the_minimum_of_the_model(J: int, m: int, seed: int) -> None:
-    cuts = random_cuts(J, m, seed)
-    model = filled(cuts)
-    theta, d, multipliers = model.minimize()
-    assert_solved(cuts, d, multipliers, 1e-10)  # the vertex reaches what the multipliers prove
-    for value in ((cuts @ d).max(), model.value(d), model.bound(multipliers)):
-        assert value == pytest.approx(theta, rel=1e-8, abs=1e-8)
 
 
 def test_purging_keeps_the_binding_cuts_and_the_monotone_bound() -> None:
@@ -293,15 +268,6 @@ def test_silp_promises_lower_bounds_that_never_fall_and_meet_the_objective(name:
     assert_promises(steps, [iterate.facts.lp_value for iterate in steps[1:]])
 
 
-@pytest.mark.usefixtures("no_program")
-def test_a_failing_linear_program_keeps_the_weights_and_ends_the_run() -> None:
-    steps = path(Silp(), "random Gram matrices", 5)
-    assert len(steps) == 2
-    np.testing.assert_array_equal(steps[1].weights, steps[0].weights)
-    assert "could not be solved" in steps[1].end.reason
-    assert "failed" in Silp().narrate(steps[0], steps[1])
-
-
 def units(cuts: Array) -> Array:
     return np.maximum(np.abs(cuts).max(axis=1), 1e-300)
 
@@ -312,18 +278,6 @@ def assert_solved(cuts: Array, d: Array, w: Array, accuracy: float = 1e-12) -> N
     assert d.sum() == pytest.approx(1.0, abs=1e-12)
     assert w.sum() == pytest.approx(1.0, abs=1e-12)
     assert (cuts @ d).max() - (w @ cuts).min() <= accuracy * np.abs(cuts).max() * len(cuts)
-
-
-@pytest.mark.parametrize(("J", "m"), [(1, 1), (1, 7), (7, 1), (5, 3), (20, 40), (60, 20), (30, 200)])
-@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
-def test_a_game_that_grows_row_by_row_is_solved_after_every_row(J: int, m: int, size: float) -> None:
-    cuts = size * np.random.default_rng(J + m).normal(size=(J, m))
-    game = MatrixGame()
-    for j in range(J):
-        found = game.solve(cuts[: j + 1], units(cuts[: j + 1]))
-        assert found is not None
-        assert_solved(cuts[: j + 1], *found)
-        assert len(game.rows) == len(game.columns) <= min(j + 1, m)
 
 
 @pytest.mark.parametrize("case", ["every row twice", "every column twice", "few values", "parallel rows", "one value"])
@@ -353,18 +307,31 @@ class Played(CuttingPlaneModel):
         raise SolverError("It was not asked.")
 
 
+def assert_solved_by_the_game(cuts: Array) -> None:
+    """Check that theta is the minimum of the model, which the vertex reaches and the multipliers prove, at each cut."""
+    model, scale = Played(cuts.shape[1]), float(np.abs(cuts).max())
+    for j, cut in enumerate(cuts):
+        model.add(cut)
+        theta, d, w = model.minimize()
+        assert_solved(cuts[: j + 1], d, w, 1e-10)
+        for value in ((cuts[: j + 1] @ d).max(), model.value(d), model.bound(w)):
+            assert value == pytest.approx(theta, rel=1e-8, abs=1e-8 * scale)
+
+
+@pytest.mark.parametrize(("J", "m"), [(1, 1), (1, 7), (7, 1), (5, 3), (20, 40), (60, 20), (30, 200)])
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_theta_is_the_minimum_of_the_model_after_every_cut(J: int, m: int, size: float) -> None:
+    for seed in range(3):
+        assert_solved_by_the_game(size * random_cuts(J, m, seed))
+    assert_solved_by_the_game(size * np.random.default_rng(J + m).normal(size=(J, m)))
+
+
 def test_real_cuts_are_played_without_highs() -> None:
     train, _ = load_dataset("heart").split(train=0.5, seed=0)
     posed = Problem(paper_bank(train.X), train.y, Hinge(C=100.0))
     trace = solve(posed, "silp", gap=None, max_iter=60)
     duals = [(posed.loss.dual_value(one.dual, posed.y), posed.loss.signed(one.dual, posed.y)) for one in trace]
-    cuts = np.array([value - 0.5 * posed.bank.quad(signed) for value, signed in duals])
-    model = Played(cuts.shape[1])
-    for j, cut in enumerate(cuts):
-        model.add(cut)
-        theta, d, w = model.minimize()
-        assert_solved(cuts[: j + 1], d, w, 1e-10)
-        assert theta == pytest.approx((cuts[: j + 1] @ d).max(), rel=1e-10)
+    assert_solved_by_the_game(np.array([value - 0.5 * posed.bank.quad(signed) for value, signed in duals]))
 
 
 def test_highs_takes_over_where_the_game_is_lost_and_gives_it_back(monkeypatch: pytest.MonkeyPatch) -> None:

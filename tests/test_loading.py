@@ -26,8 +26,19 @@ def loaded_after(program: str) -> set[str]:
     return {name.split(".")[0] for name in modules_after(program)}
 
 
-def test_importing_mklviz_loads_next_to_nothing() -> None:
-    assert loaded_after("import mklviz") & (SCREEN | {"numba", "scipy", "pandas", "sklearn", "numpy", "param"}) == set()
+COMPILED = {"numba", "scipy", "sklearn"}
+LIGHT = {  # programs, and what they leave alone
+    "import mklviz": SCREEN | COMPILED | {"pandas", "numpy", "param"},
+    "import mklviz as mv; mv.load_dataset('iris')": SCREEN | COMPILED,
+    # the server's front process only hands connections on
+    "import mklviz.cli.commands, mklviz.server.front, mklviz.cli.arguments": SCREEN | COMPILED | {"numpy", "param"},
+    "import mklviz as mv; mv.MKLClassifier()": SCREEN,
+}
+
+
+@pytest.mark.parametrize("program", [pytest.param(p, marks=[pytest.mark.full] * (LIGHT[p] == SCREEN)) for p in LIGHT])
+def test_a_program_loads_nothing_that_it_does_not_need(program: str) -> None:
+    assert loaded_after(program) & LIGHT[program] == set()
 
 
 SOLVE = """
@@ -41,12 +52,14 @@ MODELLERS = {"cvxpy", "clarabel", "osqp", "sklearn", "MKLpy"}  # for tests and b
 
 
 @pytest.mark.full
-def test_a_solve_loads_no_screen_no_tables_and_no_program_solver_it_does_not_call() -> None:
+def test_a_solve_loads_no_more_than_it_calls_and_a_logistic_problem_its_functions_before_any_clock_runs() -> None:
     modules = modules_after(SOLVE)
     loaded = {name.split(".")[0] for name in modules}
     assert loaded & (SCREEN | MODELLERS | {"pandas", "daqp"}) == set()
     assert {"numba", "scipy"} <= loaded
     assert modules & {"scipy.optimize", "scipy.special", "scipy.sparse", "scipy.stats"} == set()  # for other problems
+    assert "scipy.special" in modules_after("import mklviz as mv; mv.Logistic(1.0)")
+    assert "scipy.special" in modules_after("import mklviz as mv; mv.Entropy(1.0)")
 
 
 @pytest.mark.full
@@ -61,21 +74,12 @@ def test_figures_know_neither_panel_nor_whoever_runs_a_solver() -> None:
     assert [name for name in drawers if re.search("^(from|import) mklviz.engine", sources[name], re.MULTILINE)] == []
 
 
-@pytest.mark.full
-def test_a_logistic_problem_loads_its_functions_before_any_clock_runs() -> None:
-    assert "scipy.special" in modules_after("import mklviz as mv; mv.Logistic(1.0)")
-    assert "scipy.special" in modules_after("import mklviz as mv; mv.Entropy(1.0)")
-
-
-@pytest.mark.full
-def test_an_estimator_loads_no_screen() -> None:
-    assert loaded_after("import mklviz as mv; mv.MKLClassifier()") & SCREEN == set()
-
-
-def test_loading_data_needs_no_compiler() -> None:
-    assert (
-        loaded_after("import mklviz as mv; mv.load_dataset('iris')") & (SCREEN | {"numba", "scipy", "sklearn"}) == set()
-    )
+def test_what_is_computed_of_a_race_needs_no_screen() -> None:
+    """The numbers of maps, models and rules are of use without Panel and Bokeh; the tabs only draw them."""
+    names = {name for name in SOURCES if inside(name, {"mklviz.analysis"})}
+    modules = modules_after("; ".join(f"import {name}" for name in sorted(names)))
+    assert names <= modules
+    assert [name for name in modules if inside(name, SCREEN | {"mklviz.views"})] == []
 
 
 @pytest.mark.parametrize(

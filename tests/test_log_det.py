@@ -81,13 +81,6 @@ def test_runs_end_where_another_optimiser_ends(name, solver):
     assert trace.best.objective == pytest.approx(least, abs=1e-5 * abs(least))
 
 
-def test_it_says_that_it_has_no_bound_and_no_price_that_makes_all_weights_zero():
-    problem = Problem(BANKS["sum"], Y, Hinge(10.0), LogDet())
-    assert problem.no_bound == "The log-determinant has no known dual: there is no lower bound, hence no gap."
-    with pytest.raises(UnsupportedProblem, match="With the log-determinant no price"):
-        lambda_max(problem)
-
-
 def test_what_has_no_minimum_or_no_matrix_is_refused():
     plain = LogDet(price=0.0)
     for name in ("sum", "polynomial"):
@@ -105,7 +98,7 @@ def test_what_has_no_minimum_or_no_matrix_is_refused():
         Problem(same, Y, Hinge(), LogDet()).regularizer.value(np.ones(1))
 
 
-def test_without_a_kernel_it_says_where_to_find_one_and_formulas_it_has_not_are_refused():
+def test_without_a_kernel_it_says_where_to_find_one_and_what_it_has_not_is_refused():
     alone, weights = LogDet(), np.ones(2)
     for ask in (alone.value, alone.gradient):
         with pytest.raises(UnsupportedProblem, match=r"problem\.regularizer"):
@@ -115,6 +108,10 @@ def test_without_a_kernel_it_says_where_to_find_one_and_formulas_it_has_not_are_
         with pytest.raises(UnsupportedProblem, match="followed by its gradient"):
             refused(weights)
     assert not alone.determined
+    problem = Problem(BANKS["sum"], Y, Hinge(10.0), LogDet())
+    assert problem.no_bound == "The log-determinant has no known dual: there is no lower bound, hence no gap."
+    with pytest.raises(UnsupportedProblem, match="With the log-determinant no price"):
+        lambda_max(problem)
 
 
 @pytest.mark.usefixtures("small_pieces")
