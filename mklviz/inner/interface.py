@@ -38,10 +38,6 @@ class Inner(ABC):
         """Start the next warm solve from these signed dual variables, (n,) or (n, c)."""
         self._start = signed.copy()
 
-    def projected(self) -> Array | None:
-        """Return ``Z'beta`` of the last solve in the columns with weight, (R,), where the kernel comes by factors."""
-        return None
-
     @abstractmethod
     def solve(self, K: Any, tol: float, warm: bool) -> None:
         """Solve for the kernel `K` until the optimality conditions are violated by no more than `tol`.
