@@ -192,11 +192,16 @@ def _clean(store: Store, arguments: argparse.Namespace) -> int:
 
 
 def _repair(store: Store, arguments: argparse.Namespace) -> int:
-    faults = store.repair()
+    faults, incomplete = store.repair()
     lines = [f"{short_id(run_id)}: {one_line(why)}" for run_id, why in faults.items()]
+    kept = "; the others can be read, and the run stays where it is."
+    lines += [f"{short_id(run_id)}: {counted(lost, 'damaged step')}{kept}" for run_id, lost in incomplete.items()]
     aside = store.folder / ASIDE
-    lines.append(f"{counted(len(faults), 'damaged run')} moved to {aside}." if faults else "All runs can be read.")
-    return _done(arguments, "\n".join(lines), {"folder": str(aside), "damaged": faults})
+    if faults:
+        lines.append(f"{counted(len(faults), 'damaged run')} moved to {aside}.")
+    lines = lines or ["All runs can be read."]
+    document = {"folder": str(aside), "damaged": faults, "incomplete": incomplete}
+    return _done(arguments, "\n".join(lines), document)
 
 
 ACTIONS: dict[str, Callable[[Store, argparse.Namespace], int]] = {

@@ -24,7 +24,7 @@ from mklviz.record.run_facts import MOST_VALUES, text_of
 from mklviz.record.store.catalogue import RUNS, Catalogue
 from mklviz.record.store.exchange import Merged, export_runs, import_runs, merge_runs, read_file
 from mklviz.record.store.folder import ABOUT, LOCKS, SWITCHED_OFF, of_disk, read_json, write_json
-from mklviz.record.store.frames import read_run
+from mklviz.record.store.frames import read_run, read_what_is_left
 from mklviz.record.store.recorder import WRITER, Recorder, Recording, head_of
 from mklviz.record.store.stored import DAMAGED, EVERYBODY, Asker, RunHead, StoredRun, new_id, run_in, this_machine
 from mklviz.record.store.upkeep import (
@@ -282,25 +282,28 @@ class Store:
                 pack(self._runs / run.id)
                 self._packed.add(run.id)
 
-    def repair(self) -> dict[str, str]:
-        """Set runs aside that are over and cannot be read, in a folder beside the others; return why, by their keys.
+    def repair(self) -> tuple[dict[str, str], dict[str, int]]:
+        """Set runs aside that are over and cannot be read, in a folder beside the others.
 
+        Returns why, by their keys, and how many steps of others are damaged, which stay where they are.
         Raises `MklvizError` if the disk does not let them go.
         """
-        faults: dict[str, str] = {}
+        faults, incomplete = dict[str, str](), dict[str, int]()
         for run in [*self.runs(), *self.runs(deleted=True)]:
             if run.status == "running" or run.id in self._catalogue.live:
                 continue
             try:
-                read_run(self._runs / run.id)
+                _, lost = read_what_is_left(self._runs / run.id)
                 stated = run_in(self._runs / run.id)
                 if stated is not None and stated.status == DAMAGED:
                     raise MklvizError(stated.reason)
+                if lost:
+                    incomplete[run.id] = lost
             except MklvizError as error:
                 faults[run.id] = message_of(error)
         with self._changing():
             set_aside(self._runs, faults)
-        return faults
+        return faults, incomplete
 
     def export(self, race_ids: Iterable[str], path: str | Path | IO[bytes]) -> int:
         """Write races into a file that `import_file`, `read_bundle` and the dashboard open.
