@@ -184,8 +184,7 @@ def _merge(store: Store, arguments: argparse.Namespace) -> int:
 def _clean(store: Store, arguments: argparse.Namespace) -> int:
     if arguments.limit_mb is not None and not 0 <= arguments.limit_mb < 1e9:
         raise MklvizError("--limit-mb takes a number of megabytes, such as 500.")
-    store.pack(at_once=True)
-    cleaned = store.clean(None if arguments.limit_mb is None else int(arguments.limit_mb * _MB))
+    cleaned = store.clean(None if arguments.limit_mb is None else int(arguments.limit_mb * _MB), at_once=True)
     left = store.size
     sentence = f"{counted(cleaned.runs, 'run')} removed, {cleaned.bytes / _MB:.1f} MB; {left / _MB:.1f} MB are left."
     return _done(arguments, sentence, {**dataclasses.asdict(cleaned), "left": left})

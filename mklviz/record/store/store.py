@@ -238,19 +238,22 @@ class Store:
                 with suppress(OSError) if recorder is not None else nullcontext():
                     write_json(self._runs / run.id / ABOUT, about)
 
-    def clean(self, limit: int | None = None) -> Cleaned:
+    def clean(self, limit: int | None = None, at_once: bool = False) -> Cleaned:
         """Remove deleted runs for good, and the oldest unpinned ones beyond `limit` bytes; return what was freed.
 
-        Runs that are over are packed before. Raises `MklvizError` if the disk does not let them go.
+        Runs that are over are packed before, see `pack`; afterwards where the disk is full until then. Raises `MklvizError` if the disk does not let them go.
         """
-        self.pack()
-        return self._clean(self.limit if limit is None else limit, undo_seconds=0.0)
+        return self._clean(self.limit if limit is None else limit, at_once, undo_seconds=0.0)
 
-    def _clean(self, limit: int, **undo: float) -> Cleaned:
+    def _clean(self, limit: int, at_once: bool = False, **undo: float) -> Cleaned:
+        with suppress(MklvizError):  # a full disk takes it when others have gone
+            self.pack(at_once)
         also = "1" if self._catalogue.size > limit else "deleted IS NOT NULL"
         runs = self._select(also=also)
         with self._changing():
-            return remove(self._runs, superfluous(runs, limit, **undo))
+            cleaned = remove(self._runs, superfluous(runs, limit, **undo))
+        self.pack(at_once)
+        return cleaned
 
     def _keep_up(self) -> None:
         """Let the owner of the store pack and remove runs now and then, in a thread of its own."""
@@ -261,7 +264,6 @@ class Store:
 
     def _kept_up(self) -> None:
         try:
-            self.pack()
             self._clean(self.limit)
             clear_leftovers(self._runs)
             clear_locks(self.folder / LOCKS)
