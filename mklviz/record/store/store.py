@@ -241,7 +241,8 @@ class Store:
     def clean(self, limit: int | None = None, at_once: bool = False) -> Cleaned:
         """Remove deleted runs for good, and the oldest unpinned ones beyond `limit` bytes; return what was freed.
 
-        Runs that are over are packed before, see `pack`; afterwards where the disk is full until then. Raises `MklvizError` if the disk does not let them go.
+        Runs that are over are packed before, see `pack`, and afterwards where the disk was too full. Raises
+        `MklvizError` if the disk does not let them go.
         """
         return self._clean(self.limit if limit is None else limit, at_once, undo_seconds=0.0)
 
@@ -324,7 +325,9 @@ class Store:
             with replacing(path) as file:
                 export_runs(runs, self._runs, file, self._catalogue.live)
         except OSError as error:
-            raise MklvizError(f"{named(str(path))} could not be written: {message_of(error)}.") from error
+            raise MklvizError(
+                f"{named(str(path))} could not be written: {error.strerror or message_of(error)}."
+            ) from error
         return len(every) - len(runs)
 
     def import_file(self, source: str | Path | bytes, name: str = "") -> list[str]:
@@ -337,7 +340,7 @@ class Store:
         content, created = read_file(source)
         called = name or ("the file" if isinstance(source, bytes) else Path(source).name)
         with self._changing():
-            self._catalogue.runs_folder.make()
+            self._make()
             return import_runs(content, created, called, self._runs, self.owner)
 
     def merge(self, other_folder: str | Path) -> Merged:
@@ -351,8 +354,14 @@ class Store:
         if not source.is_dir():
             raise MklvizError(f"There is no store in {named(str(other_folder))}: a store has a folder {RUNS}.")
         with self._changing():
-            self._catalogue.runs_folder.make()
+            self._make()
             return merge_runs(source, self._runs)
+
+    def _make(self) -> None:
+        """Make the folder of runs where it is missing; refuse what takes runs in where the store is switched off."""
+        if not self._exists:
+            raise MklvizError(SWITCHED_OFF)
+        self._catalogue.runs_folder.make()
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
