@@ -291,6 +291,7 @@ def test_a_module_can_be_checked_by_its_name(capsys: pytest.CaptureFixture[str])
     ("text", "said"),
     [
         ("def f(:\n", "cannot be imported: SyntaxError in line 1"),
+        ("\nimport no_such_module\n", "cannot be imported: ModuleNotFoundError in line 2"),
         ("x = 1\n", "defines nothing to check: a class derived from one of Solver"),
         (None, "There is no file"),
     ],
