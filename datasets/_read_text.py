@@ -248,7 +248,7 @@ def _parsed(
     if len(wrong) > max(1, len(frame) // 50):
         row, cells = next(iter(wrong.items()))
         what = "Mend it, or say what is between columns: sep, which is widths where they stand below each other"
-        raise DataError(f"Row {row} has {cells} cells; the others have {width}. {what}.")
+        raise DataError(f"Row {row} of {name} has {cells} cells; the others have {width}. {what}.")
     if separator == ONE_SIGN:  # within quotes it was no separator
         frame = frame.map(lambda cell: cell.replace(ONE_SIGN, "::"))
     frame.index = [row for row in range(above + 1, above + 1 + len(frame) + len(wrong)) if row not in wrong]

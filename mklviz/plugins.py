@@ -207,13 +207,13 @@ def leave_out(where: str, why: str) -> None:
     _reasons[where] = why
 
 
-def what_is_wrong(error: BaseException) -> str:
-    """Say what is wrong with a module that could not be imported, and in which line."""
+def what_is_wrong(error: BaseException, importer: str = __file__) -> str:
+    """Say what is wrong with a module that could not be imported by the file `importer`, and in which line."""
     if isinstance(error, SyntaxError):
         line, text = error.lineno, error.msg
     else:
         frames = traceback.extract_tb(error.__traceback__)
-        skipped = (__file__, importlib.__file__)
+        skipped = (importer, importlib.__file__)
         own = (frame.lineno for frame in frames if frame.filename not in skipped and "<frozen" not in frame.filename)
         line, text = next(own, None), str(error)
     where = f" in line {line}" if line else ""

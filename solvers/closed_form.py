@@ -88,7 +88,9 @@ class ClosedForm(Solver):
     svm_tolerance = tolerance_option(" at first; tightened when it limits the gap.")
 
     def supports(self, problem: Problem) -> str:
-        """Return "" for every regularizer, with any loss that has an inner solver."""
+        """Return "" for every regularizer with the formula, with any loss that has an inner solver."""
+        if type(problem.regularizer).weights_from_norms is Regularizer.weights_from_norms:
+            return f"{self.label} needs a formula for the weights, which the {problem.regularizer.label} lacks."
         return needs_known_loss(problem, self.label)
 
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:

@@ -64,6 +64,9 @@ def test_a_branch_begins_where_the_run_was_counts_on_from_there_and_what_was_pro
     assert trace.seconds_at(0) >= before.seconds_at(STEP)
     assert sum(trace.split_at(3).values()) == pytest.approx(trace.seconds_at(3), rel=1e-3)
     assert (trace.first_step, trace.last_step) == (STEP, STEP + len(trace) - 1)
+    verdict = mv.MaxIter(1).check(trace)
+    assert verdict is not None
+    assert verdict.reason == f"Reached the limit of 1 iteration from step {STEP} on."
     assert trace.status == "converged"
     assert trace.final.svm_solves == trace[0].svm_solves + len(trace) - 1  # Level solves one at each step
     assert [trace.index_at(step) for step in (STEP - 1, STEP, STEP + 2, 10**6)] == [-1, 0, 2, len(trace) - 1]

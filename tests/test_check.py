@@ -178,6 +178,7 @@ def test_a_class_without_a_name_is_a_part_of_others_and_checked_only_where_there
     ("text", "said"),
     [
         ("def f(:\n", "cannot be imported: SyntaxError in line 1"),
+        ("\nimport no_such_module\n", "cannot be imported: ModuleNotFoundError in line 2"),
         ("x = 1\n", "defines nothing to check: a class derived from one of Solver"),
         (None, "There is no file"),
     ],

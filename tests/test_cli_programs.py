@@ -92,11 +92,13 @@ def test_a_list_is_one_document(name: str, capsys: pytest.CaptureFixture[str]) -
     assert [entry["name"] for entry in entries if entry["name"] not in shown] == []
 
 
-def test_a_limit_that_came_before_the_gap_is_exit_code_3(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_limit_that_came_before_the_gap_is_exit_code_3(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     limits = ["--solvers", "level", "--max-iter", "2"]
     assert main(["run", *SMALL, *limits, "--gap", "1e-6"]) == 3
     assert "Reached the limit of 2 iterations." in capsys.readouterr().out
     assert main(["run", *SMALL, *limits, "--gap", "none"]) == 0
+    (tmp_path / "file").touch()  # where no store can be: what is not kept counts for more
+    assert main(["run", *SMALL, *limits, "--gap", "1e-6", "--store", str(tmp_path / "file")]) == 2
     assert main(["path", *SMALL, "--vary", "C=100,10", "--max-iter", "1", "--gap", "1e-9"]) == 3
 
 

@@ -440,7 +440,7 @@ def test_a_damaged_run_is_shown_hides_no_other_and_is_set_aside(
     assert main(["runs", "repair", "--store", str(store.folder)]) == 0
     assert [each.name for each in anew(store).runs()] == ["good"]
     assert (store.folder / ASIDE / run.id / "head.json").exists()
-    assert open_store(store.folder).repair() == {}
+    assert open_store(store.folder).repair() == ({}, {})
     assert bad != good
 
 

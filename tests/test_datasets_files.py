@@ -211,8 +211,9 @@ def test_an_address_of_the_web_is_read_or_named_as_such_and_a_file_that_is_not_t
             "nothing to",
         ),
         (b"@relation r\n@attribute a real\n@attribute y {p,q}\n@data\n{" + b"0" * 5000 + b" 1}\n", {}, "an index from"),
+        (b"a,b,y\n" + 20 * b"1,2,p\n" + 2 * b"1,2,q,4,5\n", {}, "Row 22 of data has 5 cells; the others have 3"),
     ],
-    ids=range(10),
+    ids=range(11),
 )
 def test_what_cannot_be_meant_is_refused_in_a_sentence(source: object, options: dict[str, object], says: str) -> None:
     with pytest.raises(DataError, match=says):

@@ -168,6 +168,7 @@ def test_words_say_what_is_exact_and_what_is_not() -> None:
     assert "approximated by 6 landmarks; objective and gap are exact for the approximate kernels" in few.words()
     assert "averaged by the weights of SPG" in few.words(WEIGHTS, "SPG")
     assert "less than 0.001 %" in bank(N).words()
+    assert "approximated by 60 landmarks" in bank(100_000).words()
     assert "approximated by Nyström" in few.backend
     assert "largest error of a trace" in html_of(few)
     assert repr(few).startswith("NystromBank(16 kernels, 60 samples")

@@ -102,7 +102,7 @@ ASKED: dict[str, Callable[[Store, str, str], bool]] = {
     "restore": lambda store, race, run: refused(lambda: store.restore(race)),
     "export": lambda store, race, run: refused(lambda: store.export([race], io.BytesIO())),
     "clean": lambda store, race, run: store.clean(0) == Cleaned(0, 0),
-    "repair": lambda store, race, run: store.repair() == {},
+    "repair": lambda store, race, run: store.repair() == ({}, {}),
     "pack": lambda store, race, run: store.pack(at_once=True) is None,
     "merge": lambda store, race, run: refused(lambda: store.merge(store.folder)),
     "import_file": forged_file,

@@ -352,6 +352,10 @@ def test_a_regularizer_of_ones_own_has_no_closed_forms() -> None:
     for method in (made.weights_from, made.weights_from_norms, made.block):
         with pytest.raises(UnsupportedProblem, match="comes without"):
             method(np.ones(3))  # type: ignore[operator]
+    able = mv.available_solvers(
+        mv.Problem(KernelBank.from_grams(random_grams(3, 8)), np.array([1, -1] * 4), "hinge", made)
+    )
+    assert ("spg" in able, "closed-form" in able) == (True, False)
     assert made.kkt_residual(np.array([1.0, 0.0]), np.array([-1.0, 0.0])) == 0.0
     assert made.kkt_residual(np.array([1.0, 1.0]), np.array([-1.0, 0.0])) > 0.1
 

@@ -156,6 +156,10 @@ def test_runs_travel_in_a_file(store: Store, said: Said, tmp_path: Path) -> None
         (("export", "here.zip"), "Which runs?"),
         (("merge", "no-such-folder"), "There is no store"),
         (("clean", "--limit-mb", "-1"), "number of megabytes"),
+        (("clean", "--limit-mb", "abc"), "number of megabytes"),
+        (("export", "no-such-folder/out.zip", "x"), "There is no folder"),
+        (("import", "nothing.zip"), "nothing.zip could not be read: No such file"),
+        (("import", __file__, "--store", "none"), "The store is switched off"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_sentence(
@@ -165,6 +169,30 @@ def test_what_cannot_be_done_is_said_in_a_sentence(
     error = capsys.readouterr().err
     assert sentence in error
     assert "Traceback" not in error
+    assert error.count("\n") == 1
+
+
+def test_a_run_on_an_own_file_asks_for_it_and_tells_how_it_had_ended(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mine.csv"
+    file.write_text("a,b,kind\n" + "".join(f"{i % 7},{i % 5},{'yes' if i % 7 > 3 else 'no'}\n" for i in range(60)))
+    assert main(["run", "--data", str(file), "--solvers", "level", "--max-iter", "2", "--gap", "1e-9"]) == 3
+    (run,) = mv.runs()
+    assert main(["runs", "resume", run.id, "--store", ""]) == 2
+    assert "give it with --data FILE" in capsys.readouterr().err
+    assert main(["runs", "resume", run.id, "--data", str(file)]) == 3
+    assert "which a limit ended: " in capsys.readouterr().err
+
+
+def test_a_working_folder_that_is_gone_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert main(["run", "--data", "heart", "--no-store", "--csv", "steps.csv"]) == 2
+    assert "folder that this command was called in is gone" in capsys.readouterr().err
 
 
 def killed_after_three_frames(store: Store, *words: str) -> float:

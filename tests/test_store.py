@@ -1,5 +1,6 @@
 """A run is in the store from its first second on, can be found, read, described, deleted, and is cut off, not lost."""
 
+import io
 import json
 import math
 import os
@@ -18,6 +19,7 @@ from mklviz.errors import MklvizError
 from mklviz.record import Trace
 from mklviz.record.run_facts import Verdict
 from mklviz.record.store import RunHead, Store, open_store, reset
+from mklviz.record.store.frames import write_frame
 
 
 def same(one: Trace, other: Trace) -> bool:
@@ -132,6 +134,30 @@ def test_a_torn_frame_costs_its_steps_and_no_others(store: Store, harm: str) -> 
     trace = store.trace(run_id)
     assert [iterate.svm_solves for iterate in trace] == [*range(10), *range(20, 30)]
     assert "10 steps of it are damaged" in trace.reason
+    store.pack(at_once=True)
+    assert len(list(frame.parent.glob("*.frame"))) == (2 if harm == "gone" else 3)
+
+
+def test_a_last_frame_that_is_damaged_is_told_and_a_run_of_which_nothing_is_left_is_set_aside(store: Store) -> None:
+    race = recorded(store)
+    (run,) = store.runs()
+    folder = store.folder / "runs" / run.id
+    write_frame(folder, growing(steps=3), 1, 3)
+    write_frame(folder, growing(steps=1), 0, 1)
+    (folder / "00000001.frame").write_bytes(b"torn")
+    store = anew(store)
+    assert (len(store.trace(run.id)), store.trace(run.id).reason) == (
+        1,
+        "It has ended. 2 steps of it are damaged and were left out.",
+    )
+    assert store.repair() == ({}, {run.id: 2})
+    (folder / "00000000.frame").write_bytes(b"torn")
+    for read in (lambda: store.trace(run.id), lambda: store.export([race], io.BytesIO())):
+        with pytest.raises(MklvizError, match="none of its steps can be read"):
+            read()
+    store.pack(at_once=True)
+    assert len(list(folder.glob("*.frame"))) == 2
+    assert [*store.repair()[0]] == [run.id]
 
 
 def test_of_a_million_kernels_the_heaviest_keep_their_names(store: Store) -> None:

@@ -2,6 +2,7 @@
 
 import io
 import os
+import resource
 import sqlite3
 import subprocess
 import sys
@@ -274,6 +275,20 @@ def test_what_a_killed_process_left_half_done_is_not_taken_for_a_run(store: Stor
     assert [run.race for run in store.runs()] == [race]
     with pytest.raises(MklvizError, match="There is no run"):
         store.trace("20260101T000000-00000001-x")
+
+
+def test_a_full_disk_lets_runs_go_and_takes_the_others_packed_afterwards(store: Store) -> None:
+    recorded(store, steps=300)
+    store = anew(store)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))  # too little for a packed run
+    try:
+        with pytest.raises(MklvizError, match=r"full: .* mklviz runs clean --limit-mb N"):
+            store.clean(at_once=True)
+        assert store.clean(0, at_once=True).runs == 1
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert store.runs() == []
 
 
 @pytest.mark.full

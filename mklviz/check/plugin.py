@@ -200,7 +200,7 @@ def _loaded(where: str) -> ModuleType:
     try:
         return _from_file(file) if file.suffix == ".py" else importlib.import_module(where)
     except (Exception, SystemExit) as error:
-        raise ContractError(f"{where} cannot be imported: {what_is_wrong(error)}") from None
+        raise ContractError(f"{where} cannot be imported: {what_is_wrong(error, __file__)}") from None
 
 
 def _from_file(file: Path) -> ModuleType:

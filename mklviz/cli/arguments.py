@@ -211,13 +211,18 @@ exit codes:
 """
 
 
-def code_of(runs: Iterable[Trace | MemberOutcome], recipe: Recipe, complete: bool) -> int:
-    """Return the exit code of runs that have ended; `complete` says whether they were not interrupted."""
+def code_of(runs: Iterable[Trace | MemberOutcome], recipe: Recipe, complete: bool, kept: bool = True) -> int:
+    """Return the exit code of runs that have ended.
+
+    `complete` says whether they were not interrupted, `kept` whether all that was asked for is written.
+    """
     ends = {run.status for run in runs}
     if not complete:
         return INTERRUPTED
     if "failed" in ends:
         return FAILED
+    if not kept:
+        return BAD_INPUT
     return SHORT_OF_GAP if "limit" in ends and recipe.goal is not None else 0
 
 
@@ -245,7 +250,7 @@ MADE_BY = "command line"
 
 def folder_of(arguments: argparse.Namespace) -> str:
     """Return the folder that --store names, "none" for --no-store, and "" where neither is given."""
-    return NO_STORE if getattr(arguments, "no_store", False) else str(arguments.store or "")
+    return NO_STORE if getattr(arguments, "no_store", False) else arguments.store or ""
 
 
 def store_of(arguments: argparse.Namespace) -> Store:
@@ -285,7 +290,7 @@ def add_store(parser: argparse.ArgumentParser, switch: bool = False) -> None:
     group = parser.add_argument_group("where runs are kept")
     where = group.add_mutually_exclusive_group().add_argument
     usual = "default: MKLVIZ_STORE, or else the user's data folder"
-    where("--store", metavar="FOLDER", type=Path, help=f"the folder of the store ({usual})")
+    where("--store", metavar="FOLDER", help=f"the folder of the store ({usual})")
     if switch:
         where("--no-store", action="store_true", help="keep no runs (as MKLVIZ_STORE=none does)")
 
@@ -315,7 +320,7 @@ def add_runs(parser: argparse.ArgumentParser, command: Callable[[Any, str, str, 
         dest, text = ("files", "files of runs") if name == "import" else ("folders", "folders of other stores")
         parsers[name].add_argument(dest, metavar=what, nargs="+", type=Path, help=text)
     limit_help = "megabytes that runs may take; the oldest unpinned ones go first (default: 2000)"
-    parsers["clean"].add_argument("--limit-mb", metavar="MB", type=float, help=limit_help)
+    parsers["clean"].add_argument("--limit-mb", metavar="MB", help=limit_help)
 
 
 def _add_list(parser: argparse.ArgumentParser) -> None:

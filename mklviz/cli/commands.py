@@ -57,6 +57,8 @@ def main(words: Sequence[str] | None = None) -> int:
         message = str(error) or "There is not enough memory for this."
         if isinstance(error, OSError) and error.filename is None and error.errno in (errno.ENOSPC, errno.EDQUOT):
             message = f"The results could not be written: {error.strerror}."
+        if isinstance(error, OSError) and error.filename is None and error.errno == errno.ENOENT:  # of os.getcwd
+            message = "The folder that this command was called in is gone: change into another one."
         print(f"mklviz: {one_line(message)}", file=sys.stderr)
         return FAILED if isinstance(error, SolverError) else BAD_INPUT
     except KeyboardInterrupt:

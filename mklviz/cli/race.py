@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mklviz.cli.arguments import BAD_INPUT, MADE_BY, check_output, cluster_of, code_of, read_recipe, store_of
+from mklviz.cli.arguments import MADE_BY, check_output, cluster_of, code_of, read_recipe, store_of
 from mklviz.cli.documents import print_document, race_document
 from mklviz.cli.live import Building, result_table, warm_up, watch
 from mklviz.engine import Race
@@ -214,13 +214,23 @@ def _left(store: Store, recipe: Recipe, named: bool) -> StoredRun | None:
     return left
 
 
+_ENDED = {
+    "converged": "which has converged",
+    "precision": "which is as exact as double precision allows",
+    "limit": "which a limit ended",
+    "rule": "which another rule ended",
+    "failed": "which failed",
+}
+
+
 def tell_what_is_repeated(run: StoredRun, race: Race) -> None:
     """Say from which step a race goes on, and what of the stored run is computed once more."""
     for origin in filter(None, (trace.origin for trace in race.traces.values())):
         later = run.steps - origin.step
         steps = f", {counted(later, 'later step')}" if later else ""
         what = (
-            f"Going on from step {origin.step:,} of {origin.label} ({short_id(run.id)}), which was {run.status}:"
+            f"Going on from step {origin.step:,} of {origin.label} ({short_id(run.id)}),"
+            f" {_ENDED.get(run.status, f'which was {run.status}')}:"
             f" {counted(origin.svm_solves, 'SVM solve')} and {origin.seconds:.1f} s of CPU are kept, and the kernels"
             f"{steps} and the step under way are repeated."
         )
@@ -253,4 +263,4 @@ def run_to_the_end(
         if run.status == "failed":
             print(f"mklviz: {run.reason}", file=sys.stderr)
     written = outputs.finish(race) and recorded.kept
-    return code_of(race.traces.values(), recipe, complete) or (0 if written else BAD_INPUT)
+    return code_of(race.traces.values(), recipe, complete, written)

@@ -11,14 +11,14 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-from mklviz.cli.arguments import LISTED, MADE_BY, read_own_data, store_of
+from mklviz.cli.arguments import BAD_INPUT, LISTED, MADE_BY, check_output, read_own_data, store_of
 from mklviz.cli.documents import print_document
 from mklviz.cli.live import Building, aligned, warm_up
 from mklviz.cli.race import Outputs, run_to_the_end, tell_what_is_repeated
 from mklviz.errors import MklvizError
 from mklviz.numbers import counted, score_text
-from mklviz.quoting import named, one_line
-from mklviz.recipe.recorded import RecordedRace, resume_run
+from mklviz.quoting import named, one_line, quote
+from mklviz.recipe.recorded import RecordedRace, recipe_of, resume_run
 from mklviz.record.history import COLUMNS, WORDS, run_named, short_id, texts_of
 from mklviz.record.run_facts import number
 from mklviz.record.store import Store, StoredRun
@@ -32,7 +32,12 @@ def act(arguments: argparse.Namespace) -> int:
     store = store_of(arguments)
     if store.trouble:
         print(f"mklviz: {one_line(store.trouble)}", file=sys.stderr)
-    return ACTIONS[arguments.action](store, arguments)
+    try:
+        return ACTIONS[arguments.action](store, arguments)
+    except MklvizError as error:
+        if str(error) == store.trouble:  # it has just been said
+            return BAD_INPUT
+        raise
 
 
 def _described(run: StoredRun) -> dict[str, Any]:
@@ -101,6 +106,8 @@ def _resume(store: Store, arguments: argparse.Namespace) -> int:
     own = read_own_data(arguments)
     if arguments.data and own is None:
         raise MklvizError(f"There is no file {named(arguments.data)}; data with a name need no --data here.")
+    if own is None and recipe_of(matching[0]).data.own:
+        raise MklvizError("That run is about a file of your own, which is not stored: give it with --data FILE.")
     race, recipe, prepared, head = resume_run(
         store, matching[0], MADE_BY, arguments.solver or "", own, progress=Building()
     )
@@ -157,6 +164,7 @@ def _restore(store: Store, arguments: argparse.Namespace) -> int:
 
 
 def _export(store: Store, arguments: argparse.Namespace) -> int:
+    check_output(arguments.output)
     races = _races(store, arguments)
     damaged = store.export(races, arguments.output)
     sentence = f"{counted(len(races), 'race')} written to {arguments.output}."
@@ -181,22 +189,34 @@ def _merge(store: Store, arguments: argparse.Namespace) -> int:
     return _done(arguments, "\n".join(lines), {"merged": results})
 
 
+def _limit(text: str | None) -> int | None:
+    """Return the bytes that --limit-mb asks for."""
+    if text is None:
+        return None
+    with suppress(ValueError):
+        if 0 <= float(text) < 1e9:
+            return int(float(text) * _MB)
+    raise MklvizError(f"--limit-mb takes a number of megabytes, such as 500, not {quote(text)}.")
+
+
 def _clean(store: Store, arguments: argparse.Namespace) -> int:
-    if arguments.limit_mb is not None and not 0 <= arguments.limit_mb < 1e9:
-        raise MklvizError("--limit-mb takes a number of megabytes, such as 500.")
-    store.pack(at_once=True)
-    cleaned = store.clean(None if arguments.limit_mb is None else int(arguments.limit_mb * _MB))
+    cleaned = store.clean(_limit(arguments.limit_mb), at_once=True)
     left = store.size
     sentence = f"{counted(cleaned.runs, 'run')} removed, {cleaned.bytes / _MB:.1f} MB; {left / _MB:.1f} MB are left."
     return _done(arguments, sentence, {**dataclasses.asdict(cleaned), "left": left})
 
 
 def _repair(store: Store, arguments: argparse.Namespace) -> int:
-    faults = store.repair()
+    faults, incomplete = store.repair()
     lines = [f"{short_id(run_id)}: {one_line(why)}" for run_id, why in faults.items()]
+    kept = "; the others can be read, and the run stays where it is."
+    lines += [f"{short_id(run_id)}: {counted(lost, 'damaged step')}{kept}" for run_id, lost in incomplete.items()]
     aside = store.folder / ASIDE
-    lines.append(f"{counted(len(faults), 'damaged run')} moved to {aside}." if faults else "All runs can be read.")
-    return _done(arguments, "\n".join(lines), {"folder": str(aside), "damaged": faults})
+    if faults:
+        lines.append(f"{counted(len(faults), 'damaged run')} moved to {aside}.")
+    lines = lines or ["All runs can be read."]
+    document = {"folder": str(aside), "damaged": faults, "incomplete": incomplete}
+    return _done(arguments, "\n".join(lines), document)
 
 
 ACTIONS: dict[str, Callable[[Store, argparse.Namespace], int]] = {

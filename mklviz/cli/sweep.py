@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from mklviz.cli.arguments import BAD_INPUT, FAILED, INTERRUPTED, check_output, code_of, store_of, tell_notes
+from mklviz.cli.arguments import FAILED, INTERRUPTED, check_output, code_of, store_of, tell_notes
 from mklviz.cli.documents import print_document
 from mklviz.cli.live import aligned, asked_to_stop
 from mklviz.errors import MklvizError
@@ -57,7 +57,7 @@ def solve_sweep(arguments: argparse.Namespace) -> int:
     written = _written(table, arguments) and not run.not_kept  # also of a sweep that was ended, or in which runs failed
     sys.stdout.flush()
     tell_not_kept(run)
-    return code_of(table.outcomes.values(), sweep.recipe, complete) or (0 if written else BAD_INPUT)
+    return code_of(table.outcomes.values(), sweep.recipe, complete, written)
 
 
 def _engine(arguments: argparse.Namespace) -> Engine:

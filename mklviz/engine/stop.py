@@ -169,7 +169,7 @@ class ModelGap(_Threshold):
 
 @dataclass(frozen=True)
 class MaxIter:
-    """Stop after `count` steps; the start does not count.
+    """Stop after `count` steps; the start does not count, nor what a branch goes on from.
 
     Examples
     --------
@@ -186,7 +186,8 @@ class MaxIter:
 
     def check(self, trace: Trace) -> Verdict | None:
         if len(trace) > self.count:
-            return Verdict("limit", f"Reached the limit of {counted(self.count, 'iteration')}.")
+            since = "" if trace.origin is None else f" from step {trace.first_step:,} on"
+            return Verdict("limit", f"Reached the limit of {counted(self.count, 'iteration')}{since}.")
         return None
 
 

@@ -271,8 +271,9 @@ class NystromBank(Bank):
         """Say what is exact, what is approximate and how exact, also for a solver's weights (m,) if given."""
         trace, frobenius = _percent(self.trace_errors.max()), _percent(self.frobenius_errors.max())
         average = "" if weights is None else f", {_percent(self.error(weights)[1])} averaged by the weights of {whose}"
+        landmarks = max(len(subset.landmarks) for subset in self.maps.subsets)
         return (
-            f"Kernels are approximated by {self.approximation.landmarks:,} landmarks; objective and gap are exact for"
+            f"Kernels are approximated by {landmarks:,} landmarks; objective and gap are exact for"
             f" the approximate kernels. Those lack up to {trace} of the exact kernels' traces{average}, and differ from"
             f" them by up to {frobenius} in Frobenius norm, among sampled points. {' '.join(self._remarks)}"
         ).rstrip()

@@ -150,7 +150,7 @@ def read_file(source: str | Path | bytes) -> tuple[bytes, datetime]:
             raise MklvizError(f"{named(str(source))} takes more memory than this machine has for it.")
         return Path(source).read_bytes(), datetime.fromtimestamp(min(max(stated.st_mtime, 0.0), time.time()), UTC)
     except OSError as error:
-        raise MklvizError(f"{named(str(source))} could not be read: {message_of(error)}.") from error
+        raise MklvizError(f"{named(str(source))} could not be read: {error.strerror or message_of(error)}.") from error
 
 
 def import_runs(content: bytes, created: datetime, name: str, folder: Path, owner: Asker) -> list[str]:

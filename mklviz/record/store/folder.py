@@ -204,7 +204,10 @@ MEANWHILE = "Races go on in memory, can be saved from there, and are written whe
 def of_disk(error: OSError, folder: Path) -> str:
     """Return what to say where a store's folder cannot be read or written."""
     if error.errno in _FULL:
-        what = f"The disk of the store {folder} is full: free some room, or delete runs."
+        what = (
+            f"The disk of the store {folder} is full: free some room, or let the oldest runs go by mklviz runs clean"
+            " --limit-mb N."
+        )
     elif file := next(filter(os.path.isfile, (folder, *folder.parents)), None):
         what = (
             f"The store {folder} cannot be there, where {file} is a file: choose a folder by --store or MKLVIZ_STORE."

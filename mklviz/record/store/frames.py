@@ -22,7 +22,7 @@ from mklviz.contract import Array
 from mklviz.errors import MklvizError
 from mklviz.quoting import message_of
 from mklviz.record.archive import Arrays, Step, as_text, columns_of, opened_run, read_header, replacing
-from mklviz.record.run_facts import FINAL, Origin, Verdict
+from mklviz.record.run_facts import FINAL, MOST_COUNT, Origin, Verdict, number_in
 from mklviz.record.store.folder import END, FRAME, HEAD, PACKED, bring_to_disk, read_json
 from mklviz.record.summary import result_at
 from mklviz.record.trace import CUT_OFF, Trace
@@ -195,7 +195,12 @@ class FrameArrays(Arrays):
 
 
 def read_run(folder: Path) -> Trace:
-    """Return the trace of a run, up to its last step on the disk."""
+    """Return the trace of a run, up to its last step on the disk; its reason says how many steps are damaged."""
+    return read_what_is_left(folder)[0]
+
+
+def read_what_is_left(folder: Path) -> tuple[Trace, int]:
+    """Return the trace of a run, and how many of its steps are damaged; raise `MklvizError` where all of them are."""
     for _ in range(2):
         try:
             return _read_run(folder)
@@ -208,18 +213,26 @@ def read_run(folder: Path) -> Trace:
     raise MklvizError(f"There is no run {folder.name} in the store any more.")
 
 
-def _read_run(folder: Path) -> Trace:
-    trace, lost = _begun(folder), 0
+def _read_run(folder: Path) -> tuple[Trace, int]:
+    packed = (folder / PACKED).exists()
+    trace, end = _begun(folder), read_json(folder / END)
+    numbers = end.get("numbers")
+    stated = number_in(numbers, "steps", -1.0, MOST_COUNT) if isinstance(numbers, dict) else -1.0
+    there = max([int(stated) + 1 - trace.first_step, *(first + 1 for first, _ in frames_in(folder))])
     for index, (iterate, seconds, split) in read_frames(folder, len(trace)):
-        lost = index - len(trace)
+        there = max(there, index + 1)
         trace.append(iterate, seconds, split)
-    end = read_json(folder / END)
+    lost = max(there - len(trace), 0)
+    if lost and not packed and (folder / PACKED).exists():
+        raise FileNotFoundError(folder / PACKED)  # frames went while they were read
+    if lost and not len(trace):
+        raise MklvizError(f"The run {folder.name} is damaged: none of its steps can be read.")
     status, reason = str(end.get("status", "")), str(end.get("reason", ""))
     verdict = Verdict(status, reason) if status in FINAL else Verdict("stopped", reason or CUT_OFF)
     if lost:
         verdict = Verdict(verdict.status, f"{verdict.reason} {lost:,} steps of it are damaged and were left out.")
     trace.finish(verdict)
-    return trace
+    return trace, lost
 
 
 def _begun(folder: Path) -> Trace:

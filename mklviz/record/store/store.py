@@ -24,7 +24,7 @@ from mklviz.record.run_facts import MOST_VALUES, text_of
 from mklviz.record.store.catalogue import RUNS, Catalogue
 from mklviz.record.store.exchange import Merged, export_runs, import_runs, merge_runs, read_file
 from mklviz.record.store.folder import ABOUT, LOCKS, SWITCHED_OFF, of_disk, read_json, write_json
-from mklviz.record.store.frames import read_run
+from mklviz.record.store.frames import read_run, read_what_is_left
 from mklviz.record.store.recorder import WRITER, Recorder, Recording, head_of
 from mklviz.record.store.stored import DAMAGED, EVERYBODY, Asker, RunHead, StoredRun, new_id, run_in, this_machine
 from mklviz.record.store.upkeep import (
@@ -238,19 +238,23 @@ class Store:
                 with suppress(OSError) if recorder is not None else nullcontext():
                     write_json(self._runs / run.id / ABOUT, about)
 
-    def clean(self, limit: int | None = None) -> Cleaned:
+    def clean(self, limit: int | None = None, at_once: bool = False) -> Cleaned:
         """Remove deleted runs for good, and the oldest unpinned ones beyond `limit` bytes; return what was freed.
 
-        Runs that are over are packed before. Raises `MklvizError` if the disk does not let them go.
+        Runs that are over are packed before, see `pack`, and afterwards where the disk was too full. Raises
+        `MklvizError` if the disk does not let them go.
         """
-        self.pack()
-        return self._clean(self.limit if limit is None else limit, undo_seconds=0.0)
+        return self._clean(self.limit if limit is None else limit, at_once, undo_seconds=0.0)
 
-    def _clean(self, limit: int, **undo: float) -> Cleaned:
+    def _clean(self, limit: int, at_once: bool = False, **undo: float) -> Cleaned:
+        with suppress(MklvizError):  # a full disk takes it when others have gone
+            self.pack(at_once)
         also = "1" if self._catalogue.size > limit else "deleted IS NOT NULL"
         runs = self._select(also=also)
         with self._changing():
-            return remove(self._runs, superfluous(runs, limit, **undo))
+            cleaned = remove(self._runs, superfluous(runs, limit, **undo))
+        self.pack(at_once)
+        return cleaned
 
     def _keep_up(self) -> None:
         """Let the owner of the store pack and remove runs now and then, in a thread of its own."""
@@ -261,7 +265,6 @@ class Store:
 
     def _kept_up(self) -> None:
         try:
-            self.pack()
             self._clean(self.limit)
             clear_leftovers(self._runs)
             clear_locks(self.folder / LOCKS)
@@ -282,25 +285,28 @@ class Store:
                 pack(self._runs / run.id)
                 self._packed.add(run.id)
 
-    def repair(self) -> dict[str, str]:
-        """Set runs aside that are over and cannot be read, in a folder beside the others; return why, by their keys.
+    def repair(self) -> tuple[dict[str, str], dict[str, int]]:
+        """Set runs aside that are over and cannot be read, in a folder beside the others.
 
+        Returns why, by their keys, and how many steps of others are damaged, which stay where they are.
         Raises `MklvizError` if the disk does not let them go.
         """
-        faults: dict[str, str] = {}
+        faults, incomplete = dict[str, str](), dict[str, int]()
         for run in [*self.runs(), *self.runs(deleted=True)]:
             if run.status == "running" or run.id in self._catalogue.live:
                 continue
             try:
-                read_run(self._runs / run.id)
+                _, lost = read_what_is_left(self._runs / run.id)
                 stated = run_in(self._runs / run.id)
                 if stated is not None and stated.status == DAMAGED:
                     raise MklvizError(stated.reason)
+                if lost:
+                    incomplete[run.id] = lost
             except MklvizError as error:
                 faults[run.id] = message_of(error)
         with self._changing():
             set_aside(self._runs, faults)
-        return faults
+        return faults, incomplete
 
     def export(self, race_ids: Iterable[str], path: str | Path | IO[bytes]) -> int:
         """Write races into a file that `import_file`, `read_bundle` and the dashboard open.
@@ -319,7 +325,9 @@ class Store:
             with replacing(path) as file:
                 export_runs(runs, self._runs, file, self._catalogue.live)
         except OSError as error:
-            raise MklvizError(f"{named(str(path))} could not be written: {message_of(error)}.") from error
+            raise MklvizError(
+                f"{named(str(path))} could not be written: {error.strerror or message_of(error)}."
+            ) from error
         return len(every) - len(runs)
 
     def import_file(self, source: str | Path | bytes, name: str = "") -> list[str]:
@@ -332,7 +340,7 @@ class Store:
         content, created = read_file(source)
         called = name or ("the file" if isinstance(source, bytes) else Path(source).name)
         with self._changing():
-            self._catalogue.runs_folder.make()
+            self._make()
             return import_runs(content, created, called, self._runs, self.owner)
 
     def merge(self, other_folder: str | Path) -> Merged:
@@ -346,8 +354,14 @@ class Store:
         if not source.is_dir():
             raise MklvizError(f"There is no store in {named(str(other_folder))}: a store has a folder {RUNS}.")
         with self._changing():
-            self._catalogue.runs_folder.make()
+            self._make()
             return merge_runs(source, self._runs)
+
+    def _make(self) -> None:
+        """Make the folder of runs where it is missing; refuse what takes runs in where the store is switched off."""
+        if not self._exists:
+            raise MklvizError(SWITCHED_OFF)
+        self._catalogue.runs_folder.make()
 
     @contextmanager
     def _changing(self) -> Iterator[None]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from mklviz.errors import MklvizError
 from mklviz.record.store.folder import END, PACKED, bring_to_disk, is_gone
-from mklviz.record.store.frames import frames_in, read_run
+from mklviz.record.store.frames import frames_in, read_what_is_left
 from mklviz.record.store.stored import StoredRun
 
 _log = logging.getLogger(__name__)
@@ -83,9 +83,11 @@ def pack(folder: Path) -> None:
     frames = frames_in(folder)
     if frames and not ((folder / END).exists() and (folder / PACKED).exists()):
         try:
-            trace = read_run(folder)
+            trace, lost = read_what_is_left(folder)
         except MklvizError as error:
             _log.warning("The run %s cannot be packed: %s", folder.name, error)
+            return
+        if lost:  # the damaged frames, too, stay for whoever can save more of them
             return
         trace.save(folder / PACKED)
         bring_to_disk(folder)  # before what it was packed from goes
