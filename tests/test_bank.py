@@ -73,6 +73,9 @@ def test_answers_agree_with_dense_matrices(table: str, normalize: str) -> None:
     K = direct(X, ALL_FAMILIES, normalize)
     assert (len(bank), bank.n_samples, len(bank.names)) == (len(K), len(X), len(K))
     check_against(K, bank, 1e-12)  # factors leave at most 1e-14 of the trace out
+    w, v = np.linspace(0.0, 1.0, len(K)), np.ones(len(X))
+    for asked, given in ((bank.combine, [w]), (bank.apply, [w, v]), (bank.quad, [v])):
+        np.testing.assert_array_equal(asked(*(one.tolist() for one in given)), asked(*given))
 
 
 @pytest.mark.each_value

@@ -51,6 +51,27 @@ def test_formulas_point_by_point_and_equal_points_at_distance_zero_even_far_from
     assert (mv.Gaussian().base(far, far) >= 0.0).all()
 
 
+@pytest.mark.parametrize("family", [family for _, family in FAMILIES if family.of_differences])
+def test_kernels_of_differences_lose_nothing_far_from_the_origin(family: type[KernelFamily]) -> None:
+    near, others = (np.round(1024.0 * points) / 1024.0 for points in (POINTS, OTHERS))
+    away, weights, v = 2.0**20, np.ones(1), RNG.normal(size=25)
+    kernels = [family(widths=[1.0])]
+    banks = [
+        (
+            mv.KernelBank.build(points, kernels),
+            mv.KernelBank.build(points, kernels, rows=True),
+            mv.NystromBank.build(points, kernels, landmarks=25),
+        )
+        for points in (near, near + away)
+    ]
+    for here, there in zip(*banks, strict=True):
+        np.testing.assert_allclose(there.apply(weights, v), here.apply(weights, v), atol=1e-12)
+        across = [bank.cross(new).combine(weights) for bank, new in ((here, others), (there, others + away))]
+        np.testing.assert_allclose(across[1], across[0], atol=1e-12)
+    rows = [by_rows.kernel(weights).rows(np.arange(25)) for _, by_rows, _ in banks]
+    np.testing.assert_allclose(rows[1], rows[0], atol=1e-7)
+
+
 @pytest.mark.parametrize(
     ("family", "value", "name"),
     [

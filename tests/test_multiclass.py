@@ -5,9 +5,11 @@ import pytest
 from _shown import html_of
 
 import mklviz as mv
+from mklviz.context import interruptible
 from mklviz.datasets import DataError, load_dataset
 from mklviz.engine import solve
 from mklviz.errors import ProblemError
+from mklviz.inner.choice import inner_solver
 from mklviz.kernels import Bank, Gaussian, KernelBank
 from mklviz.problem import Loss, loss_families
 from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe
@@ -136,6 +138,15 @@ def test_an_estimator_of_several_classes_by_landmarks_tells_one_against_all() ->
 
 
 # the experiment of the UFO-MKL paper, section 5.2
+
+
+def test_one_sample_given_twice_with_two_classes_takes_no_creeping_however_large_the_kernel() -> None:
+    y, asked = np.array([0.0, 1.0]), []
+    inner = inner_solver(mv.MulticlassHinge(1e7), y, "matrix")
+    with interruptible(lambda: asked.append(1)):
+        inner.solve(np.full((2, 2), 1e8), 1e-3, False)
+    assert inner.value == pytest.approx(2e7)  # both dual variables at C, which cancel in the kernel
+    assert len(asked) < 100
 
 
 @pytest.mark.parametrize("seed", range(3))

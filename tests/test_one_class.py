@@ -15,7 +15,7 @@ from mklviz.cli.commands import main
 from mklviz.datasets import DataError
 from mklviz.engine import available_solvers
 from mklviz.engine.kinds import ProblemFacts
-from mklviz.errors import ProblemError
+from mklviz.errors import ProblemError, SolverError
 from mklviz.learn.table import model_of
 from mklviz.problem import OneClass, Problem, Regularizer, Simplex
 from mklviz.recipe import Recipe
@@ -84,6 +84,12 @@ def test_every_regularizer_gives_a_certificate_or_says_why_it_cannot(regularizer
         assert trace.status in ("converged", "limit"), (solver, trace.reason)
     assert max(bounds) <= min(objectives) + 1e-9 * abs(min(objectives))
     assert min(objectives) - max(bounds) <= 1e-3 * abs(min(objectives)) + 1e-12  # zero where the price is too high
+
+
+def test_a_penalty_that_costs_next_to_nothing_is_solved_as_far_as_numbers_go() -> None:
+    assert mv.solve(one_class(0, OneClass(1e3), mv.PowerPenalty(1.1, 1e-2)), "closed-form").status == "converged"
+    with pytest.raises(SolverError, match=r"PowerPenalty.* costs too little beside OneClass.*: raise its price"):
+        mv.solve(one_class(0, OneClass(1e9), mv.PowerPenalty(1.1, 1e-3)), "closed-form")
 
 
 def test_kernels_may_come_row_by_row() -> None:

@@ -47,7 +47,7 @@ def checked_iterate(iterate: Any, problem: Problem, solver: str) -> Iterate:
         _fault_of_array("kernel weights", iterate.weights, (problem.m,))
         or _fault_of_array("dual variables", iterate.dual, duals)
         or _fault_of_array("certificate's dual variables", proving, duals)
-        or _fault_of_numbers(iterate)
+        or _fault_of_numbers(iterate, problem)
     )
     if fault:
         raise SolverError(f"{solver} yielded an iterate that cannot be used: {fault}")
@@ -64,7 +64,7 @@ def _fault_of_array(name: str, values: Array, shape: tuple[int, ...]) -> str:
     return ""
 
 
-def _fault_of_numbers(iterate: Iterate) -> str:
+def _fault_of_numbers(iterate: Iterate, problem: Problem) -> str:
     for name in ("objective", "lower_bound", "step"):
         if not isinstance(getattr(iterate, name), (int, float, np.number)):
             return f"its {name} is {getattr(iterate, name)!r:.40}, where one number was expected."
@@ -74,7 +74,9 @@ def _fault_of_numbers(iterate: Iterate) -> str:
     numbers = bounds | {"step": iterate.step} | iterate.facts.known()
     for name, value in numbers.items():
         if isinstance(value, (int, float)) and abs(value) > LARGEST:
-            return f"its {name} is {value:g}, one of the {_BEYOND}."
+            earned = name == "lower_bound" and problem.loss.dual_sum(problem.y)  # elsewhere no objective is below zero
+            cheap = f" {problem.regularizer!r} costs too little beside {problem.loss!r}: raise its price or lower C."
+            return f"its {name} is {value:g}, one of the {_BEYOND}.{cheap if earned else ''}"
     if not is_whole(iterate.svm_solves):
         return f"its svm_solves is {iterate.svm_solves!r:.40}, where a whole number was expected."
     return ""

@@ -25,7 +25,7 @@ class Inner(ABC):
         ``D_loss(beta) - 1/2 beta'K beta``.
     violation : float
         How far the optimality conditions are from holding, see `solve`; above the tolerance only where rounding allows
-        no better, or where the duality gap ended the solve.
+        no better, where the duality gap ended the solve, or where far more work was done than usual.
     """
 
     def __init__(self, loss: Loss, y: Array) -> None:

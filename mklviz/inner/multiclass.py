@@ -24,7 +24,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from mklviz.compiled import njit
 from mklviz.context import checkpoint
 from mklviz.inner.interface import Inner, refuse_not_finite
-from mklviz.inner.svm import MOST_STEPS, REFRESHES, BoxInner
+from mklviz.inner.svm import LONG, REFRESHES, BoxInner
 from mklviz.inner.svm_newton import RIDGE
 from mklviz.inner.svm_state import EPS, FAST, FLAT, MASK, SNAP, TINY, add
 from mklviz.inner.svm_steps import LARGEST_SYSTEM, PATIENCE, SETTLED, VISIBLE
@@ -181,6 +181,8 @@ def climb(
 
 Free = tuple[Indices, Indices, Indices]  # sample, class and partner class
 
+FAR = 1e16  # times a Newton step, beyond which no bound is looked for
+HARDEST = 5  # times as much work as shows that K is hard, after which a climb ends
 CHUNK = 30_000_000  # kernel entries visited between two checkpoints, some hundredths of a second
 
 
@@ -237,6 +239,7 @@ class MulticlassInner(Inner):
         """Climb to a violation of `tol`, or as near as rounding allows; returns the steps taken."""
         B, G, labels, C = self._B, self._G, self._labels, self._C
         n, c = len(labels), len(B)
+        long = LONG * (n + 16)
         up = masks(B, labels, C)
         rounds, idle, taken, credit, free, value = max(min(n, CHUNK // (n * c)), 1), 0, 0, 0.0, 0, -np.inf
         moved, last_B = 0.0, B.copy()
@@ -246,44 +249,48 @@ class MulticlassInner(Inner):
             before, value = value, self._value()
             idle = idle + 1 if value - before <= VISIBLE * abs(value) else 0
             moved, last_B = moved + float(np.abs(B - last_B).sum()), B.copy()
-            if violation <= max(tol, self._noise(diagonal, moved)) or idle >= PATIENCE or taken >= MOST_STEPS:
+            if violation <= max(tol, self._noise(diagonal, moved)) or idle >= PATIENCE or taken >= HARDEST * long:
                 return taken
             checkpoint()
             chosen = _free_variables(up, B)
             size, last = len(chosen[0]), free
             free = size
             settled = stuck or (abs(size - last) <= SETTLED * size and credit >= size**3 / 3.0)
-            if settled and 0 < size <= LARGEST_SYSTEM and self._newton(K, chosen):
-                credit, up = 0.0, masks(B, labels, C)
+            # where K is singular, steps on one sample creep, and the way leads from bound to bound
+            hard, price = taken > long, size**3 / (12.0 * n * c)  # of a Newton step, in steps on one sample
+            affordable = 1 + int((HARDEST * long - taken) / max(price, 1.0))
+            worthwhile = (settled or hard) and 0 < size <= LARGEST_SYSTEM
+            if worthwhile and (steps := self._newton(K, chosen, hard, affordable)):
+                credit, up, taken = 0.0, masks(B, labels, C), taken + int(steps * price)
             elif stuck:
                 return taken
 
-    def _newton(self, K: Array, chosen: Free) -> bool:
+    def _newton(self, K: Array, chosen: Free, hard: bool, affordable: int) -> int:
         """Take Newton steps, each on the variables that the last one left free, until one ends at no new bound.
 
-        Returns whether there was any.
+        Returns how many, `affordable` at most. A bent one is the last, unless K is `hard`.
         """
-        moved = False
-        for _ in range(len(chosen[0])):
+        taken = 0
+        for _ in range(min(len(chosen[0]), affordable)):
             checkpoint()
             move = self._towards_equal_slopes(K, chosen)
             if move is None:
-                return moved
+                break
             # bent, many bounds are met at once; where K is singular it leads nowhere, and straight to the first does
             straight = self._inside(move)
             bent = project(self._B + move, self._labels, self._C) - self._B
             gains = [self._searched(K, each) for each in (bent, straight)]
             gain, change, images = gains[int(gains[1][0] > gains[0][0])]
             if gain <= 0.0:
-                return moved
+                break
             self._B += change
             self._B[:] = project(self._B, self._labels, self._C)  # rounding only
             self._G -= images
-            moved = True
+            taken += 1
             chosen = _free_variables(masks(self._B, self._labels, self._C), self._B)
-            if gains[0][0] >= gains[1][0] or not len(chosen[0]):
-                return moved
-        return moved
+            if (gains[0][0] >= gains[1][0] and not hard) or not len(chosen[0]):
+                break
+        return taken
 
     def _towards_equal_slopes(self, K: Array, chosen: Free) -> Array | None:
         """Return the step that would make the slopes of all free variables equal, None where there is none.
@@ -306,10 +313,10 @@ class MulticlassInner(Inner):
         return move if np.isfinite(move).all() else None
 
     def _inside(self, move: Array) -> Array:
-        """Return the share of `move` up to the first bound."""
+        """Return `move` as long or short as leads to the first bound."""
         growing = move > 0.0
         room = (self._C * self._own - self._B)[growing] / move[growing]
-        return float(min(1.0, room.min(initial=1.0))) * move
+        return float(min(FAR, room.min(initial=FAR))) * move
 
     def _searched(self, K: Array, change: Array) -> tuple[float, Array, Array]:
         """Return what the best share of `change` gains, that share of it, and its image under K."""

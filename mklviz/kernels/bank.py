@@ -416,6 +416,7 @@ class KernelBank(Bank):
         if self.access != "matrix":
             refuse_matrix(self.n_samples)
         combined = np.empty((self.n_samples, self.n_samples)) if out is None else out
+        weights = np.asarray(weights, dtype=np.float64)
         for number, (index, block) in enumerate(self._blocks):
             assert not isinstance(block, ComputedBlock)  # which only stands where matrices are refused
             add = block.add_combined_rounded if rounded and isinstance(block, FactoredBlock) else block.add_combined
@@ -436,7 +437,7 @@ class KernelBank(Bank):
     @spending("gradient")
     def quad(self, v: Array) -> Array:
         """Return ``v'K_k v`` for every kernel, (m,); summed over the columns where v is (n, c)."""
-        out = np.empty(len(self))
+        out, v = np.empty(len(self)), np.asarray(v, dtype=np.float64)
         for index, block in self._blocks:
             out[index] = block.quad(v)
         return np.maximum(out, 0.0)  # rounding can leave -1e-20 where K_k v cancels, and roots are taken of these
@@ -487,6 +488,7 @@ class KernelBank(Bank):
     @spending("combine")
     def apply(self, weights: Array, v: Array) -> Array:
         """Return ``K_d v``, like v (n,) or (n, c), without forming K_d."""
+        weights, v = np.asarray(weights, dtype=np.float64), np.asarray(v, dtype=np.float64)
         if v.ndim == 2:
             return np.stack([self.apply(weights, column) for column in v.T], axis=1)
         return np.asarray(sum(block.apply(weights[index], v) for index, block in self._blocks))

@@ -130,7 +130,8 @@ def _compensated(problem: Posed, dual: Array, s: Array, error: Array) -> Proved:
 
 def _holds(problem: Posed, dual: Array, s: Array, share: float, bound: float) -> bool:
     """Return whether larger forms `s` prove as much as `bound`, which holds at `share`, to the resolution asked for."""
-    least = _value(problem, dual, s, min(share, problem.regularizer.dual_scale(s)))
+    whole = bool(problem.loss.dual_sum(problem.y))
+    least = _value(problem, dual, s, share if whole else min(share, problem.regularizer.dual_scale(s)))
     return bound - least <= resolution() * abs(bound)
 
 
@@ -140,9 +141,9 @@ def _value(problem: Posed, dual: Array, s: Array, share: float) -> float:
 
 def _best(problem: Posed, dual: Array, s: Array) -> tuple[float, float]:
     """Return the share of the dual point whose bound is highest, and that bound."""
-    largest = problem.regularizer.dual_scale(s)
     if problem.loss.dual_sum(problem.y):  # no share of the dual point has that sum
-        return 1.0, _value(problem, dual, s, 1.0) if largest == 1.0 else -np.inf
+        return 1.0, _value(problem, dual, s, 1.0)
+    largest = problem.regularizer.dual_scale(s)
     bound = _value(problem, dual, s, largest)
     if not problem.regularizer.steep:
         return largest, bound

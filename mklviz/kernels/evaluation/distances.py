@@ -17,6 +17,7 @@ import numpy as np
 
 from mklviz.errors import KernelError
 from mklviz.kernels.families import Gaussian
+from mklviz.kernels.families._family import squared_distances
 from mklviz.kernels.interface import Cross, Part, check_columns, check_values
 from mklviz.kernels.storage.packed import PackedBlock, pack_scaled
 from mklviz.kernels.storage.rows import Term, tiles
@@ -67,10 +68,7 @@ class FeaturePart(Part):
     def combine(self, new: Array, weights: Array, start: int, stop: int) -> Array:
         """Return ``sum_k weights_k D_k(new, points)``."""
         used, roots = _scaling(weights @ self.membership)
-        out = np.empty((stop - start, len(self.points)))
-        centre = self.points[:, used].mean(0) if len(self.points) else np.zeros(len(used))
-        _squared(roots * (new[start:stop, used] - centre), roots * (self.points[:, used] - centre), out)
-        return out
+        return squared_distances(new[start:stop, used], self.points[:, used], roots)
 
 
 class FeatureDistances:
@@ -90,7 +88,12 @@ class FeatureDistances:
         """Write ``sum_k weights_k D_k`` into `out` (n, n)."""
         used, roots = _scaling(weights @ self._membership)
         z = self._x[:, used] * roots
-        _squared(z, z, out)
+        np.matmul(z, z.T, out=out)
+        out *= -2.0
+        sizes = (z**2).sum(1)
+        out += sizes[:, None]
+        out += sizes
+        np.maximum(out, 0.0, out=out)
         np.fill_diagonal(out, 0.0)
 
     def forms(self, matrix: Array) -> Array:
@@ -206,12 +209,3 @@ def _scaling(weights: Array) -> tuple[Indices, Array]:
     """Return the features with weight, and the roots of their weights."""
     used = np.flatnonzero(weights > 0.0)
     return used, np.sqrt(weights[used])
-
-
-def _squared(rows: Array, columns: Array, out: Array) -> None:
-    """Write the squared distances between rows and columns, both of points, into `out`."""
-    np.matmul(rows, columns.T, out=out)
-    out *= -2.0
-    out += (rows**2).sum(1)[:, None]
-    out += (columns**2).sum(1)[None, :]
-    np.maximum(out, 0.0, out=out)

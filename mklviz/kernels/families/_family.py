@@ -28,15 +28,20 @@ _GRAMMAR = (
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def squared_distances(left: Array, right: Array) -> Array:
-    """Return ``||x_i - z_j||^2`` as an (n_left, n_right) array."""
+def squared_distances(left: Array, right: Array, scales: Array | float = 1.0) -> Array:
+    """Return ``||scales (x_i - z_j)||^2`` as an (n_left, n_right) array."""
+    alone, left, right = left is right, np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
     if left.shape[1] == 1:  # exact, where the expanded square would cancel
-        return np.asarray(np.subtract.outer(left[:, 0], right[:, 0]) ** 2, dtype=np.float64)
-    left, right = np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
+        apart = np.subtract.outer(left[:, 0], right[:, 0])
+        apart *= scales
+        return np.square(apart, out=apart)
+    centre = right.mean(0) if len(right) else 0.0  # squares of points far from the origin would cancel
+    right = (right - centre) * scales
+    left = right if alone else (left - centre) * scales
     squares, products = (left**2).sum(1)[:, None] + (right**2).sum(1)[None, :], left @ right.T
     products *= 2.0
     squares -= products
-    if left is right:  # rounding leaves about 1e-15 where it must be zero
+    if alone:  # rounding leaves about 1e-15 where it must be zero
         np.fill_diagonal(squares, 0.0)
     return np.maximum(squares, 0.0, out=squares)
 
@@ -131,6 +136,7 @@ class KernelFamily:
     label: ClassVar[str] = ""
     parameter: ClassVar[str] = ""  # the parameter's name in the constructor and on screen
     of_distances: ClassVar[bool] = False  # whether the base is the squared distance, computed faster between columns
+    of_differences: ClassVar[bool] = False  # whether values stay what they are when all points are moved
     on: str | Sequence[int | str] = "all"
 
     def __post_init__(self) -> None:

@@ -44,6 +44,7 @@ class Gaussian(Widths):
     name_: ClassVar[str] = "gaussian"
     label: ClassVar[str] = "Gaussian"
     of_distances: ClassVar[bool] = True
+    of_differences: ClassVar[bool] = True
     widths: Sequence[float] = PAPER_WIDTHS
 
     @property
@@ -92,6 +93,7 @@ class Laplacian(Widths):
 
     name_: ClassVar[str] = "laplacian"
     label: ClassVar[str] = "Laplacian"
+    of_differences: ClassVar[bool] = True
 
     def base(self, left: Array, right: Array) -> Array:
         return manhattan_distances(left, right)

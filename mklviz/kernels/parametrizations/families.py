@@ -57,8 +57,7 @@ class LearnedGaussian(ParametricKernel):
         """Return ``exp(-sum_g d_g ||left_ig - right_jg||^2)``."""
         scales = weights @ membership(self.groups, left.shape[1])
         used = np.flatnonzero(scales)
-        roots, centre = np.sqrt(scales[used]), right[:, used].mean(0)  # near the origin less is lost
-        distances = squared_distances((left[:, used] - centre) * roots, (right[:, used] - centre) * roots)
+        distances = squared_distances(left[:, used], right[:, used], np.sqrt(scales[used]))
         np.negative(distances, out=distances)
         return np.asarray(np.exp(distances, out=distances))
 

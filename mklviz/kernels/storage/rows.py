@@ -98,7 +98,9 @@ class Term:
 
     @cached_property
     def _single(self) -> Single:
-        return self.points.astype(np.float32)
+        # far from the origin single precision would lose the differences
+        centre = self.points.mean(0) if self.family.of_differences and len(self.points) else 0.0
+        return np.asarray(self.points - centre, dtype=np.float32)
 
     @cached_property
     def _single_columns(self) -> Single:
