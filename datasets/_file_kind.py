@@ -25,7 +25,7 @@ _REMARKS = re.compile(
     r"|\.(md|rst|names|pdf|html?|py|ipynb|r|m|sh|ya?ml)$",
     re.IGNORECASE,
 )
-_ZIP = "a zip archive"
+_ZIP, _DAMAGED = "a zip archive", "a damaged archive"
 _TABLES = re.compile(
     r"\.(csv|tsv|txt|data|dat|test|train|labels|tab|arff|svm|libsvm|mtx|xlsx|parquet|mat|npz|npy|gz|bz2|xz)$",
     re.IGNORECASE,
@@ -87,7 +87,7 @@ def files_in(data: bytes, filename: str) -> list[tuple[str, bytes]]:
                 content = packed.read(UNPACKED + 1)
             check_unpacked(name, len(content), UNPACKED)
             return [(filename.removesuffix(suffix), content)]
-    if not data.startswith(b"PK\x03\x04") or _zip_kind(data) != _ZIP:
+    if not data.startswith(b"PK\x03\x04") or _zip_kind(data, filename) != _ZIP:
         return [(filename, data)]
     with reading(f"{name} is a damaged zip archive"), zipfile.ZipFile(io.BytesIO(data)) as archive:
         held = [info for info in archive.infolist() if not (info.is_dir() or _HIDDEN.search(info.filename))]
@@ -115,7 +115,10 @@ def table_format(data: bytes, name: str) -> str:
     """
     if data.startswith(b"PAR1"):
         return "parquet"
-    kind = _zip_kind(data) if data.startswith(b"PK\x03\x04") else _kind(data)
+    kind = _zip_kind(data, name) if data.startswith(b"PK\x03\x04") else _kind(data)
+    if kind == _DAMAGED:
+        what = "workbook" if name.lower().endswith(".xlsx") else "archive"
+        raise DataError(f"{name} is a damaged or cut-off {what}: copy or download it anew.")
     if kind in TABLES:
         return kind
     if kind in _EXPORTED or (kind and name.lower().endswith(".xls")):
@@ -145,13 +148,14 @@ def _kind(data: bytes) -> str:
     return "a web page" if start.startswith((b"<!doctype html", b"<html", b"<table")) else ""
 
 
-def _zip_kind(data: bytes) -> str:
+def _zip_kind(data: bytes, name: str) -> str:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = archive.namelist()
-    except Exception:  # damaged: its reader says so
-        return "npz"
-    if any(name.endswith(".npy") for name in names):
+    except Exception:
+        return _DAMAGED
+    arrays = [member.endswith(".npy") for member in names if not _HIDDEN.search(member)]
+    if any(arrays) and (all(arrays) or name.lower().endswith(".npz")):
         return "npz"
     for folder, what in _OFFICE:
         if "[Content_Types].xml" in names and any(name.startswith(folder) for name in names):

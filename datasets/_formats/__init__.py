@@ -39,7 +39,8 @@ def format_of(data: bytes, filename: str) -> ModuleType | None:
     kind = "" if known is not None else table_format(data, filename)
     if known is not None or kind in ("excel", "parquet"):
         return known
-    suffix = ".npz" if kind == "npz" else PurePath(filename).suffix.lower()
+    called = PurePath(filename).suffix.lower()
+    suffix = ".npz" if kind == "npz" else "" if called in (".npz", ".npy") else called  # which NumPy's files begin by
     return next((each for each in formats() if suffix in each.SUFFIXES), None)
 
 
