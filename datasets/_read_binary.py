@@ -8,13 +8,14 @@ import zipfile
 from collections.abc import Sequence
 from importlib.util import find_spec
 from itertools import zip_longest
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from mklviz.limits import LIMITS
 from mklviz.quoting import listed
 from mklviz.unpacking import ArchiveMember, parquet_pages
 
-from ._cells import column, in_quotes
+from ._cells import NumberText, column, in_quotes
 from ._columns import cell_text
 from ._dataset import DataError
 from ._file_kind import LONGEST, UNPACKED, check_size, check_unpacked, reading, whole
@@ -161,7 +162,10 @@ def _texts(row: tuple[Any, ...]) -> list[str]:
     end = len(row)
     while end and row[end - 1] is None:
         end -= 1
-    texts = [cell_text(value) for value in row[:end]]
+    texts = [
+        NumberText(value) if isinstance(value, Real) and not isinstance(value, bool) else cell_text(value)
+        for value in row[:end]
+    ]
     return texts if any(texts) else []
 
 
