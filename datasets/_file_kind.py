@@ -78,17 +78,20 @@ def without_remarks(names: Sequence[str]) -> list[str]:
     return [name for name in seen if not _REMARKS.search(name)] or seen
 
 
-def files_in(data: bytes, filename: str) -> list[tuple[str, bytes]]:
-    """Return the tables in a packed file or a zip archive, or its only file, by their names; else the file itself."""
+def files_in(data: bytes, filename: str) -> tuple[list[tuple[str, bytes]], list[str]]:
+    """Return the tables in a packed file or a zip archive, or its only file, by their names; else the file itself.
+
+    With them the names of files in the archive that are passed over, but for remarks.
+    """
     name = named(filename)
     for signature, (what, suffix, opened) in _PACKED.items():
         if data.startswith(signature):
             with reading(f"{name} is {what}, and damaged"), opened(io.BytesIO(data)) as packed:
                 content = packed.read(UNPACKED + 1)
             check_unpacked(name, len(content), UNPACKED)
-            return [(filename.removesuffix(suffix), content)]
+            return [(filename.removesuffix(suffix), content)], []
     if not data.startswith(b"PK\x03\x04") or _zip_kind(data, filename) != _ZIP:
-        return [(filename, data)]
+        return [(filename, data)], []
     with reading(f"{name} is a damaged zip archive"), zipfile.ZipFile(io.BytesIO(data)) as archive:
         held = [info for info in archive.infolist() if not (info.is_dir() or _HIDDEN.search(info.filename))]
         kept = {*without_remarks([info.filename for info in held])}
@@ -102,10 +105,10 @@ def files_in(data: bytes, filename: str) -> list[tuple[str, bytes]]:
         for info in chosen:
             with ArchiveMember(archive, info) as member:
                 packed, inner = member.read(), info.filename.rpartition("/")[2]
-            files += [(inner, packed)] if packed.startswith(b"PK") else files_in(packed, inner)
+            files += [(inner, packed)] if packed.startswith(b"PK") else files_in(packed, inner)[0]
             size += len(files[-1][1])
             check_unpacked(name, size, UNPACKED)
-        return files
+        return files, [info.filename for info in held if info.filename in kept and info not in chosen]
 
 
 def table_format(data: bytes, name: str) -> str:
