@@ -34,6 +34,7 @@ MOST_TAGS = 100_000  # of what is neither cells nor their texts, for which openp
 _DAMAGED = "{} is a damaged Excel file"
 _CELLS = re.compile(rb"(\xef\xbb\xbf)?(<\?.*?\?>)?\s*<(\w+:)?(worksheet|sst)\b")
 _UNREAD = re.compile(r"xl/(calcChain|chart|comments|drawings|externalLinks|pivot|tables)")  # as large as what is read
+_UNKEPT = re.compile(rb"<f\b[^<>]*(/>|>[^<]*</f>)(<v ?/>|<v></v>)?</c>")  # a formula without its value
 _IN_ONE_PIECE = ((b"<!--", b"-->"), (b"<?", b"?>"), (b"<![CDATA[", b"]]>"))
 
 
@@ -47,7 +48,9 @@ def read_excel(data: bytes, name: str, options: TableOptions, progress: Progress
     """Read a sheet."""
     if find_spec("openpyxl") is None:
         raise DataError("This is an Excel file. Save it as CSV, or install mklviz[excel].")
-    book = _opened(_unpacked(data, name), name)
+    plain = _unpacked(data, name)
+    unkept = _UNKEPT.search(plain.getbuffer()) is not None
+    book = _opened(plain, name)
     try:
         sheets = {sheet.title: sheet for sheet in book.worksheets}
         if options.sheet is not None and options.sheet not in sheets:
@@ -72,6 +75,8 @@ def read_excel(data: bytes, name: str, options: TableOptions, progress: Progress
     title, cells, notes = best
     if len(sheets) > 1:
         notes.insert(0, f"The sheet {in_quotes(title)} is read, of {len(sheets)}.")
+    if unkept:
+        notes.append("Formulas without kept values are read as missing: open the workbook in its program, and save it.")
     rows = heading(cells.iloc[:SAMPLE].to_numpy().tolist(), cells.index[:SAMPLE].tolist(), options.header)
     dialect = f"the sheet {in_quotes(title)}"
     return named(cells, rows, options, name, FileFacts(assumed=tuple(notes), dialect=dialect, sheets=tuple(sheets)))

@@ -460,6 +460,9 @@ def test_an_excel_file_is_read_as_the_same_table_in_text_is() -> None:
     )
     assert np.array_equal(found.X, same.X)
     assert 'The sheet "Sheet" is read, of 2.' in found.notes
+    formulas = workbook(*ROWS, [None, "=B2", "A", True])
+    assert "Formulas without kept values are read as missing" in " ".join(read_dataset_bytes(formulas, "x.xlsx").notes)
+    assert "Formulas" not in " ".join(found.notes)
 
 
 def rewritten(change: Callable[[str, bytes], bytes], **others: bytes) -> bytes:
