@@ -48,6 +48,10 @@ _GROUPED = {
 _FRACTION = re.compile(r"[+-]?\d*([.,])\d*([eE][+-]?\d+)?")
 
 
+class NumberText(str):
+    """What a cell says that holds a number, so that no sign chosen for texts changes it."""
+
+
 def is_missing(text: str, words: Collection[str] = ()) -> bool:
     """Whether a cell says that its value is missing, by itself or in some words of one's own."""
     return (len(text) < 10 and text.lower() in MISSING) or text in words

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import isfinite
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from mklviz.quoting import MOST_NAME
 
 from ._cells import (
     NO_NUMBER,
+    NumberText,
     are_days,
     decimal_sign,
     in_quotes,
@@ -170,7 +172,7 @@ class _Raw(NamedTuple):
     """A column as it stands in a file: its values once each, texts or numbers, and where each of them stands.
 
     `usual` are their numbers, where all are written with one decimal sign and nothing else; `unit` stands behind them;
-    `sign` is the decimal sign that they tell.
+    `sign` is the decimal sign that the texts tell; those of `own` are of cells that hold numbers, and tell none.
     """
 
     name: str
@@ -180,6 +182,7 @@ class _Raw(NamedTuple):
     usual: Array | None = None
     unit: str = ""
     sign: str = "."
+    own: frozenset[str] = frozenset()
 
 
 def _once_each(name: str, cells: pd.Series, na: Sequence[str], called_na: bool) -> _Raw:
@@ -201,6 +204,7 @@ def _once_each(name: str, cells: pd.Series, na: Sequence[str], called_na: bool) 
             codes, distinct = pd.factorize(cells.map(cell_text))
         values = (distinct.to_numpy() if kind.kind == "O" and isinstance(kind, np.dtype) else distinct).tolist()
     texts = [*map(cell_text, values)]
+    own = frozenset(text for text, value in zip(texts, values, strict=True) if _is_number(value))
     usual = None if na else _usual(texts)
     if usual is None or not np.isfinite(usual).all() or len({*texts}) < len(texts):
         kept: dict[str, int] = {}
@@ -212,8 +216,12 @@ def _once_each(name: str, cells: pd.Series, na: Sequence[str], called_na: bool) 
         codes, texts = np.array([*place, -1], np.intp)[codes], list(kept)
         usual = _usual(texts)
     unit = unit_of(texts) if usual is None else ""
-    plain = [text.removesuffix(unit) for text in texts] if unit else texts
-    return _Raw(name, texts, np.asarray(codes, np.intp), True, usual, unit, _sign(plain, usual is not None))
+    plain = [text.removesuffix(unit) for text in texts if text not in own]
+    return _Raw(name, texts, np.asarray(codes, np.intp), True, usual, unit, _sign(plain, usual is not None), own)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, NumberText | Real) and not isinstance(value, bool | np.bool_)
 
 
 def _native(cells: pd.Series) -> Any:
@@ -256,7 +264,13 @@ def _parsed(column: _Raw, file_sign: str, facts: FileFacts, options: TableOption
             usual = "." if hundreds and ODD * hundreds >= len(plain) else usual
         clear = file_sign == "." or (file_sign == "," and facts.decimal == ",")  # beside commas, points are decimal
         sign = file_sign if clear else usual
-    return numbers_in(plain, options.decimal or (sign if len(sign) == 1 else ""), options.thousands)
+    decimal = options.decimal or (sign if len(sign) == 1 else "")
+    if not decimal and not options.thousands and all(text.count(",") + text.count(".") < 2 for text in plain):
+        plain, decimal = [text.replace(",", ".") for text in plain], "."  # both are decimal there, and none is between
+    numbers = numbers_in(plain, decimal, options.thousands)
+    own = [k for k, text in enumerate(column.values) if text in column.own]
+    numbers[own] = [float(column.values[k]) for k in own]
+    return numbers
 
 
 def unit_of(texts: Sequence[str]) -> str:

@@ -25,7 +25,7 @@ _REMARKS = re.compile(
     r"|\.(md|rst|names|pdf|html?|py|ipynb|r|m|sh|ya?ml)$",
     re.IGNORECASE,
 )
-_ZIP = "a zip archive"
+_ZIP, _DAMAGED = "a zip archive", "a damaged archive"
 _TABLES = re.compile(
     r"\.(csv|tsv|txt|data|dat|test|train|labels|tab|arff|svm|libsvm|mtx|xlsx|parquet|mat|npz|npy|gz|bz2|xz)$",
     re.IGNORECASE,
@@ -78,17 +78,20 @@ def without_remarks(names: Sequence[str]) -> list[str]:
     return [name for name in seen if not _REMARKS.search(name)] or seen
 
 
-def files_in(data: bytes, filename: str) -> list[tuple[str, bytes]]:
-    """Return the tables in a packed file or a zip archive, or its only file, by their names; else the file itself."""
+def files_in(data: bytes, filename: str) -> tuple[list[tuple[str, bytes]], list[str]]:
+    """Return the tables in a packed file or a zip archive, or its only file, by their names; else the file itself.
+
+    With them the names of files in the archive that are passed over, but for remarks.
+    """
     name = named(filename)
     for signature, (what, suffix, opened) in _PACKED.items():
         if data.startswith(signature):
             with reading(f"{name} is {what}, and damaged"), opened(io.BytesIO(data)) as packed:
                 content = packed.read(UNPACKED + 1)
             check_unpacked(name, len(content), UNPACKED)
-            return [(filename.removesuffix(suffix), content)]
-    if not data.startswith(b"PK\x03\x04") or _zip_kind(data) != _ZIP:
-        return [(filename, data)]
+            return [(filename.removesuffix(suffix), content)], []
+    if not data.startswith(b"PK\x03\x04") or _zip_kind(data, filename) != _ZIP:
+        return [(filename, data)], []
     with reading(f"{name} is a damaged zip archive"), zipfile.ZipFile(io.BytesIO(data)) as archive:
         held = [info for info in archive.infolist() if not (info.is_dir() or _HIDDEN.search(info.filename))]
         kept = {*without_remarks([info.filename for info in held])}
@@ -102,10 +105,10 @@ def files_in(data: bytes, filename: str) -> list[tuple[str, bytes]]:
         for info in chosen:
             with ArchiveMember(archive, info) as member:
                 packed, inner = member.read(), info.filename.rpartition("/")[2]
-            files += [(inner, packed)] if packed.startswith(b"PK") else files_in(packed, inner)
+            files += [(inner, packed)] if packed.startswith(b"PK") else files_in(packed, inner)[0]
             size += len(files[-1][1])
             check_unpacked(name, size, UNPACKED)
-        return files
+        return files, [info.filename for info in held if info.filename in kept and info not in chosen]
 
 
 def table_format(data: bytes, name: str) -> str:
@@ -115,7 +118,10 @@ def table_format(data: bytes, name: str) -> str:
     """
     if data.startswith(b"PAR1"):
         return "parquet"
-    kind = _zip_kind(data) if data.startswith(b"PK\x03\x04") else _kind(data)
+    kind = _zip_kind(data, name) if data.startswith(b"PK\x03\x04") else _kind(data)
+    if kind == _DAMAGED:
+        what = "workbook" if name.lower().endswith(".xlsx") else "archive"
+        raise DataError(f"{name} is a damaged or cut-off {what}: copy or download it anew.")
     if kind in TABLES:
         return kind
     if kind in _EXPORTED or (kind and name.lower().endswith(".xls")):
@@ -145,13 +151,14 @@ def _kind(data: bytes) -> str:
     return "a web page" if start.startswith((b"<!doctype html", b"<html", b"<table")) else ""
 
 
-def _zip_kind(data: bytes) -> str:
+def _zip_kind(data: bytes, name: str) -> str:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = archive.namelist()
-    except Exception:  # damaged: its reader says so
-        return "npz"
-    if any(name.endswith(".npy") for name in names):
+    except Exception:
+        return _DAMAGED
+    arrays = [member.endswith(".npy") for member in names if not _HIDDEN.search(member)]
+    if any(arrays) and (all(arrays) or name.lower().endswith(".npz")):
         return "npz"
     for folder, what in _OFFICE:
         if "[Content_Types].xml" in names and any(name.startswith(folder) for name in names):

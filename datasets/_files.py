@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from mklviz.limits import LIMITS
-from mklviz.quoting import MOST_NAME, named
+from mklviz.quoting import MOST_NAME, listed, named
 
 from ._dataset import DataError, Dataset
 from ._file_kind import files_in, reason_of, without_remarks
-from ._formats import arff, format_of, json, libsvm, matlab, npz, options_of, table_in
+from ._formats import arff, format_of, json, libsvm, matlab, npz, options_heeded, table_in
 from ._formats._arrays import frame_of, table_among
 from ._frame import dataset_from_frame
 from ._grams import GramFiles, left_in_files
@@ -156,16 +156,27 @@ def _together(
         raise DataError(f"{called} holds no files that could be read.")
     with _having_means("the files"):
         large = left_in_files(paths)
-        files = list[tuple[str, Any]]()
+        files, passed = list[tuple[str, Any]](), list[str]()
         for path in paths:
             left = large.get(Path(path))
-            files += files_in(*read_source(path)) if left is None else [(Path(path).name, left)]
+            inside, over = files_in(*read_source(path)) if left is None else ([], [])
+            files += inside if left is None else [(Path(path).name, left)]
+            passed += over
         report = progress or (lambda _fraction: None)
         dataset = read_several(files, called, options, report, LIMITS.gram_cells)
     size = sum(os.path.getsize(path) for path in large) / 2**30
     stay = f"The kernels stay in their files, {size:.3g} GB, which must not change while they are in use."
     notes = (*dataset.notes, stay) if isinstance(dataset.grams, GramFiles) else dataset.notes
-    return replace(dataset, name=called, title=called, source="", notes=notes)
+    return _with_passed(replace(dataset, name=called, title=called, source="", notes=notes), passed)
+
+
+def _with_passed(dataset: Dataset, passed: Sequence[str]) -> Dataset:
+    """Return a data set with a note on the files that were passed over."""
+    if not passed:
+        return dataset
+    note = f"Passed over, as their names are not those of tables: {listed(passed)}."
+    table = None if dataset.table is None else replace(dataset.table, done=(*dataset.table.done, note))
+    return replace(dataset, notes=(*dataset.notes, note), table=table)
 
 
 @contextmanager
@@ -197,25 +208,38 @@ def read_dataset_bytes(
 def _read(data: bytes, filename: str, options: TableOptions, gram_cells: int, progress: Progress | None) -> Dataset:
     name, report = named(filename), progress or (lambda _fraction: None)
     with _having_means(name):
-        called, dataset = _parsed(data, filename, name, options, gram_cells, report)
+        files, passed = files_in(data, filename)
+        heeded = options_heeded(files)
+        try:
+            called, dataset = _parsed(files, filename, name, options, gram_cells, report)
+        except DataError as error:
+            error.heeded = tuple(heeded)
+            raise
+    table = None if dataset.table is None else replace(dataset.table, heeded=tuple(heeded))
+    dataset = _with_passed(replace(dataset, table=table), passed)
     source = filename if called == filename or "," not in filename else json_text(filename, ensure_ascii=False)
     return replace(dataset, name=named(called), title=named(called), source=source if filename == name else "")
 
 
 def _parsed(
-    data: bytes, filename: str, name: str, options: TableOptions, gram_cells: int, report: Progress
+    files: Sequence[tuple[str, bytes]],
+    filename: str,
+    name: str,
+    options: TableOptions,
+    gram_cells: int,
+    report: Progress,
 ) -> tuple[str, Dataset]:
-    """Return what a file is called, and the data set in it: in any format, packed or not, or files in an archive.
+    """Return what a file is called, and the data set in it, or in the files of an archive: in any format.
 
     Several files that were chosen together are called by all their names, with commas between them.
     """
-    (inner, content), *others = files = files_in(data, filename)
+    (inner, content), *others = files
     if others:
         together = "," in filename and PurePath(filename).suffix.lower() != ".zip"
         made = read_several(files, name, options, report, gram_cells)
         return filename if together else PurePath(filename).stem, made
     form = format_of(content, inner)
-    refuse_unused(options, options_of(content, inner), name)
+    refuse_unused(options, options_heeded(files), name)
     if form is not None:
         return PurePath(inner).stem, form.read(content, name, options, report, gram_cells)
     frame, facts = table_in(content, name, options, lambda fraction: report(READ * fraction))
@@ -230,7 +254,7 @@ def read_frame(
     name, report = named(filename), lambda _fraction: None
     if not data.strip():
         raise DataError(f"{name} is empty.")
-    (inner, content), *others = files_in(data, filename)
+    (inner, content), *others = files_in(data, filename)[0]
     if others:
         return read_dataset_bytes(data, filename)
     form = format_of(content, inner)

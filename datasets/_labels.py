@@ -58,7 +58,8 @@ def code_labels(
         wrong = next(text for text in texts if _numbers([text]) is None)
         raise DataError(f"{where} holds {in_quotes(wrong)}, which is no number: take its task as classes.")
     if numbers is not None and (task == "numbers" or (task is None and _is_target(numbers, rows))):
-        many = "" if task else " are many different numbers, so they"
+        whole = all(value.is_integer() for value in numbers)
+        many = "" if task else f" are {'many different numbers' if whole else 'not all whole numbers'}, so they"
         note = f"The labels in {where}{many} are read as regression targets."
         return Labels(np.array(numbers)[rows], "regression", (), note)
     keys: Sequence[float | str] = texts if numbers is None else numbers

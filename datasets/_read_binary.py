@@ -8,13 +8,14 @@ import zipfile
 from collections.abc import Sequence
 from importlib.util import find_spec
 from itertools import zip_longest
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from mklviz.limits import LIMITS
 from mklviz.quoting import listed
 from mklviz.unpacking import ArchiveMember, parquet_pages
 
-from ._cells import column, in_quotes
+from ._cells import NumberText, column, in_quotes
 from ._columns import cell_text
 from ._dataset import DataError
 from ._file_kind import LONGEST, UNPACKED, check_size, check_unpacked, reading, whole
@@ -33,6 +34,7 @@ MOST_TAGS = 100_000  # of what is neither cells nor their texts, for which openp
 _DAMAGED = "{} is a damaged Excel file"
 _CELLS = re.compile(rb"(\xef\xbb\xbf)?(<\?.*?\?>)?\s*<(\w+:)?(worksheet|sst)\b")
 _UNREAD = re.compile(r"xl/(calcChain|chart|comments|drawings|externalLinks|pivot|tables)")  # as large as what is read
+_UNKEPT = re.compile(rb"<f\b[^<>]*(/>|>[^<]*</f>)(<v ?/>|<v></v>)?</c>")  # a formula without its value
 _IN_ONE_PIECE = ((b"<!--", b"-->"), (b"<?", b"?>"), (b"<![CDATA[", b"]]>"))
 
 
@@ -46,7 +48,9 @@ def read_excel(data: bytes, name: str, options: TableOptions, progress: Progress
     """Read a sheet."""
     if find_spec("openpyxl") is None:
         raise DataError("This is an Excel file. Save it as CSV, or install mklviz[excel].")
-    book = _opened(_unpacked(data, name), name)
+    plain = _unpacked(data, name)
+    unkept = _UNKEPT.search(plain.getbuffer()) is not None
+    book = _opened(plain, name)
     try:
         sheets = {sheet.title: sheet for sheet in book.worksheets}
         if options.sheet is not None and options.sheet not in sheets:
@@ -71,6 +75,8 @@ def read_excel(data: bytes, name: str, options: TableOptions, progress: Progress
     title, cells, notes = best
     if len(sheets) > 1:
         notes.insert(0, f"The sheet {in_quotes(title)} is read, of {len(sheets)}.")
+    if unkept:
+        notes.append("Formulas without kept values are read as missing: open the workbook in its program, and save it.")
     rows = heading(cells.iloc[:SAMPLE].to_numpy().tolist(), cells.index[:SAMPLE].tolist(), options.header)
     dialect = f"the sheet {in_quotes(title)}"
     return named(cells, rows, options, name, FileFacts(assumed=tuple(notes), dialect=dialect, sheets=tuple(sheets)))
@@ -161,7 +167,10 @@ def _texts(row: tuple[Any, ...]) -> list[str]:
     end = len(row)
     while end and row[end - 1] is None:
         end -= 1
-    texts = [cell_text(value) for value in row[:end]]
+    texts = [
+        NumberText(value) if isinstance(value, Real) and not isinstance(value, bool) else cell_text(value)
+        for value in row[:end]
+    ]
     return texts if any(texts) else []
 
 

@@ -22,7 +22,7 @@ from ._cells import column, is_number, target_name
 from ._columns import called_id, cell_text
 from ._dataset import DataError, Dataset
 from ._file_kind import table_format
-from ._formats import _arrays, arff, format_of, json, libsvm, matlab, matrix, npz, options_of, table_in
+from ._formats import _arrays, arff, format_of, json, libsvm, matlab, matrix, npz, options_heeded, table_in
 from ._grams import GramFiles, checked, matrix_apart, of_pairs
 from ._table_options import NOTHING, FileFacts, Progress, TableOptions, refuse_unused
 from ._views import INDEX, LABEL, has_labels, in_one_order, in_order, key, of_frames, row_by_row
@@ -45,10 +45,7 @@ def read_several(
     arrays, frames, samples = dict[str, NDArray[Any]](), dict[str, Any](), dict[str, list[str]]()
     grids = dict[str, Any]()  # kernels' rows for every pair, as they stand
     roles = dict[str, Mapping[str, str]]()
-    heeded = {"missing_view", "test"}.union(
-        *(options_of(data, filename) for filename, data in files if isinstance(data, bytes))
-    )
-    refuse_unused(options, heeded, name)
+    refuse_unused(options, options_heeded(files), name)
     alone = replace(options, target=None, leave_out=(), test=None)  # of the tables together
     for k, (filename, data) in enumerate(files):
         path = PurePath(filename)

@@ -26,10 +26,12 @@ Role = Literal["target", "numbers", "words", "date", "identifier", "text", "noth
 class DataError(ValueError):
     """Data that cannot be found, read or used; the message says what was wrong and what to do.
 
-    `columns`: those of a table that was read and cannot be used as it was, one of which may be a better target.
+    `columns`: those of a table that was read and cannot be used as it was, one of which may be a better target;
+    `heeded`: the options that the file heeds.
     """
 
     columns: tuple[str, ...] = ()
+    heeded: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +129,7 @@ class TableSummary:
     file is written, in short; `sheets`: of a workbook; `columns`: their names, what they became, and a few words on it;
     `first`: the first rows as they were read; `tests`: what may say which rows are tested, columns or files; `absent`:
     samples that a view lacks; `spelling`: the units of columns, and "NA" for those in which that is a word;
-    `unlabelled`: whether no column is predicted.
+    `unlabelled`: whether no column is predicted; `heeded`: the options that the file heeds.
     """
 
     options: TableOptions
@@ -144,6 +146,7 @@ class TableSummary:
     absent: int = 0
     spelling: Mapping[str, str] = field(default_factory=dict)
     unlabelled: bool = False
+    heeded: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

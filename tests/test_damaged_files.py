@@ -289,7 +289,7 @@ def test_a_small_file_of_runs_that_would_become_gigabytes_is_refused_in_little_m
     one = run_of(2, 5_000_000)  # 80 MB, which one run may have
     many = zipped({f"r{k}.mklrun.npz": one for k in range(6)})
     assert "more than can be opened here" in alone("read_bundle", many, tmp_path / "many")
-    for name in ("a.mklrun.npz", "weights.npy"):
+    for name in ("a.mklrun.npz", "header.npy"):
         bomb = bomb_in(name)
         assert len(bomb) < 2 * MB
         assert "is not a file of runs" in alone("read_bundle", bomb, tmp_path / "bomb")

@@ -53,6 +53,7 @@ def test_labels_decide_the_task():
     assert (three.task, three.y.tolist(), three.classes) == ("multiclass", [1, 0, 2], ("0", "2", "7"))
     target = labelled(0.5, 1, 2)
     assert (target.task, target.y.tolist(), target.classes) == ("regression", [0.5, 1, 2], ())
+    assert 'column "y" are not all whole numbers, so they are read as regression targets' in target.notes[0]
     assert labelled(*range(30)).task == "regression"
 
 
@@ -114,8 +115,9 @@ BAD_SVM = [
     (b"+1 1:2\n\xfe\n", "Row 2, the label: 'þ' is not a number"),
 ]
 BAD_NPZ = [
-    (b"not an archive", "not an npz archive"),
-    (npz(X=X, y=Y)[:-30], "not an npz archive"),
+    (b"not an archive", "no rows below"),
+    (npz(X=X, y=Y)[:-30], "is a damaged or cut-off archive"),
+    (npz(header=X, objective=Y, lower_bound=Y), "is a run that mklviz saved.* open it on the page Runs"),
     (npz(X=X), r"holds X \(4, 2\): no labels.* must hold y and X \(n, d\), or y and grams"),
     (npz(y=Y), r"holds y \(4,\): nothing to learn from"),
     (npz(X=X, y=Y[:3]), "X has 4 rows but y has 3 labels"),
@@ -135,6 +137,7 @@ BAD_NPZ = [
     (npz(grams=GRAMS[:0], y=Y), r"grams has shape \(0, 4, 4\)"),
     (npz(grams=np.ones(4), y=Y), "Array grams of bad.npz must have 3 dimensions"),
     (npz(grams=GRAMS + np.triu(np.ones((4, 4)), 1), y=Y), "Gram matrix 1 of array grams is not symmetric"),
+    (npz(a=GRAMS + np.triu(np.ones((4, 4)), 1), y=Y), "Gram matrix 1 of array a is not symmetric"),
     (npz(grams=GRAMS, y=Y, kernel_names=np.array(["one"])), "1 kernel names for 2"),
     (npz(grams=GRAMS, y=Y, kernel_names=np.array([1, 2])), "Array kernel_names must be"),
     (pickle.dumps({"X": X, "y": Y}), "bad.npz is a Python pickle, which mklviz never opens"),

@@ -206,6 +206,7 @@ def test_letters_are_read_in_the_encodings_people_have(coding: str) -> None:
         (["\N{MINUS SIGN}1.5", "2", "\N{MINUS SIGN}3", "4"], [-1.5, 2, -3, 4], ","),
         (["1 234,5", "2,5", "3,0", "4,0"], [1234.5, 2.5, 3, 4], "\t"),
         (["1,5", "-,5e1", "2", "3,25"], [1.5, -5, 2, 3.25], ";"),
+        (["0,346", "0.822", "1,294", "-2.711"], [0.346, 0.822, 1.294, -2.711], ";"),
         (["1.234", "2.345", "3.456", "4.5"], [1.234, 2.345, 3.456, 4.5], ","),
         (["1,23,456", "12,34,567", "1,000", "2"], [123456, 1234567, 1000, 2], ";"),
         (["(3.5)", "4", "(12.25)", "0"], [-3.5, 4, -12.25, 0], ","),
@@ -290,6 +291,9 @@ def test_what_was_found_out_can_be_chosen() -> None:
     assert table("Title\nnow\na,b,class\n1,2,u\n3,1,v\n", header=3).feature_names == ("a", "b")
     assert table("a,b,class\nkg,m,\n1,2,u\n3,1,v\n", header=(1, 2)).feature_names == ("a kg", "b m")
     assert table("a;class\n1.234;u\n2.345;v\n", decimal=",").X.ravel().tolist() == [1234, 2345]
+    book = workbook(["a", "class"], *[[1.001, "u"], ["2.345,5", "v"]] * 3)  # the signs are those of texts
+    for options in ({}, {"decimal": ","}, {"thousands": "."}):
+        assert read_dataset_bytes(book, "x.xlsx", **options).X.ravel().tolist() == [1.001, 2345.5] * 3
     for option, value in {"sep": "abc", "encoding": "klingon", "decimal": ";", "task": "guess", "header": 0}.items():
         with pytest.raises(DataError):
             table(text, **{option: value})
@@ -439,6 +443,9 @@ def test_an_excel_file_is_read_as_the_same_table_in_text_is() -> None:
         assert (read.feature_names, read.classes) == (("dose", "ward=B"), ("False", "True"))
     assert np.array_equal(found.X, same.X)
     assert 'The sheet "Sheet" is read, of 2.' in found.notes
+    formulas = workbook(*ROWS, [None, "=B2", "A", True])
+    assert "Formulas without kept values are read as missing" in " ".join(read_dataset_bytes(formulas, "x.xlsx").notes)
+    assert "Formulas" not in " ".join(found.notes)
 
 
 def rewritten(change: Callable[[str, bytes], bytes], **others: bytes) -> bytes:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from _corpus import member
 from _samples import (
     HEAD,
     HEADED,
@@ -39,6 +40,9 @@ def test_a_zip_with_one_file_is_that_file_and_with_several_one_data_set() -> Non
     data = read(zipped(first_csv=text(K), second_txt=text(KERNELS[1], delimiter=","), y_csv=text(Y, fmt="%d")), "k.zip")
     assert data.kernel_names == ("first", "second")
     assert np.allclose(data.grams, KERNELS[:2])
+    assert is_the_table(read(zipped(X_npy=member(X), y_csv=text(Y, fmt="%d")), "x.zip"))
+    data = read(zipped(x_csv=(HEADED + rows()).encode(), noise_bin=b"\x00\x01", README=b"about"), "x.zip")
+    assert data.notes[-1] == data.table.done[-1] == "Passed over, as their names are not those of tables: noise.bin."
 
 
 def test_x_and_y_as_two_files_and_a_folder_of_kernels(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs
 
+import numpy as np
 import pandas as pd
 import pytest
 from _problems import ran
@@ -178,6 +179,10 @@ def test_a_single_run_opens_as_well_and_what_is_none_is_refused(session: Session
     write_bundle({}, empty)
     with pytest.raises(MklvizError, match="holds no runs"):
         read_bundle(empty.getvalue(), "empty.zip")
+    data = io.BytesIO()
+    np.savez(data, X=np.eye(3))
+    with pytest.raises(MklvizError, match=r"holds no runs.* Data are opened on Explore"):
+        read_bundle(data.getvalue(), "data.npz")
     with pytest.raises(MklvizError, match="is not a file of runs"):
         read_bundle(b"a,b\n1,2\n", "table.csv")
     bomb = io.BytesIO()

@@ -1,8 +1,10 @@
 """The choices of how a table of one's own is read: shown, changed, proposed, and stopped while it is being read."""
 
 import asyncio
+import io
 from collections.abc import Callable
 
+import pandas as pd
 import pytest
 from _waits import soon
 from test_sidebar import upload
@@ -130,6 +132,40 @@ def test_a_choice_that_cannot_be_used_is_refused_and_taken_back(sidebar: Sidebar
     assert 'column "column 1": it holds numbers, but "a" in row 1' in sidebar.data.refusal.object
     assert sidebar.data.table.header.value
     assert sidebar.data.table.target.value == "class"
+
+
+def test_where_columns_get_other_names_the_target_is_guessed_anew_and_else_kept(sidebar: Sidebar) -> None:
+    book, table = io.BytesIO(), sidebar.data.table
+    with pd.ExcelWriter(book) as file:
+        for names in ("abc", "xyz"):
+            pd.DataFrame({name: [k, 1, 2, 3] * 5 for k, name in enumerate(names)}).to_excel(
+                file, sheet_name=names, index=False
+            )
+    upload(sidebar, book.getvalue(), "two.xlsx")
+    shown = [name for name, control in table.written.items() if control.visible]
+    assert shown == ["task", "decimal", "thousands", "sheet"]  # which a workbook heeds
+    read_anew(sidebar, lambda: setattr(table.written["sheet"], "value", "xyz"))
+    assert (table.target.value, table.written["sheet"].value) == ("z", "xyz")
+    assert not sidebar.data.refusal.visible
+    upload(sidebar, INSURANCE.encode(), "insurance.csv")
+    choose(sidebar, "target", "smoker")
+    read_anew(sidebar, lambda: setattr(table.written["encoding"], "value", "cp1252"))
+    assert (table.target.value, table.written["encoding"].value) == ("smoker", "cp1252")
+
+
+def test_the_choices_shown_are_those_of_the_text_refused_or_of_the_file_opened(sidebar: Sidebar) -> None:
+    table, rows = sidebar.data.table, "".join(f"{i}^{i % 2}\n" for i in range(20))
+    upload(sidebar, TABLE, "before.csv")
+    choose(sidebar, "na", "7")
+    upload(sidebar, f"kind^class\n{rows}".encode(), "carets.csv")
+    assert "carets.csv has one column" in sidebar.data.refusal.object
+    assert [part for part in table.body.inner if part.visible] == [table.how]
+    assert table.na.value == ""
+    upload(sidebar, b"PK\x03\x04", "cut.xlsx")
+    assert sidebar.data.refusal.object == "cut.xlsx is a damaged or cut-off workbook: copy or download it anew."
+    assert table.head.visible
+    choose(sidebar, "target", "b")
+    assert sidebar.data.card.name == "before"
 
 
 @pytest.mark.parametrize("before", [False, True])

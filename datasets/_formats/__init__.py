@@ -8,11 +8,12 @@ Its module says `SUFFIXES`, the ends of names that mean it; `OPTIONS`, those of 
 from __future__ import annotations
 
 import pkgutil
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import PurePath
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .._file_kind import table_format
 from .._read_binary import read_excel, read_parquet
@@ -39,7 +40,8 @@ def format_of(data: bytes, filename: str) -> ModuleType | None:
     kind = "" if known is not None else table_format(data, filename)
     if known is not None or kind in ("excel", "parquet"):
         return known
-    suffix = ".npz" if kind == "npz" else PurePath(filename).suffix.lower()
+    called = PurePath(filename).suffix.lower()
+    suffix = ".npz" if kind == "npz" else "" if called in (".npz", ".npy") else called  # which NumPy's files begin by
     return next((each for each in formats() if suffix in each.SUFFIXES), None)
 
 
@@ -48,6 +50,12 @@ def options_of(data: bytes, filename: str) -> tuple[str, ...]:
     form = format_of(data, filename)
     options: tuple[str, ...] = form.OPTIONS if form is not None else OF_KIND[table_format(data, filename)]
     return options
+
+
+def options_heeded(files: Sequence[tuple[str, Any]]) -> set[str]:
+    """Return the options that some files heed together; `files`: names and bytes, or kernels on disk."""
+    several = {"missing_view", "test"} if len(files) > 1 else set[str]()
+    return several.union(*(options_of(data, filename) for filename, data in files if isinstance(data, bytes)))
 
 
 def table_in(

@@ -134,6 +134,9 @@ def dataset_of(arrays: Mapping[str, NDArray[Any]], name: str) -> Dataset:
         arrays, held_out = _stacked(arrays)
     y, tables, kernels, names = _sorted_out(arrays, name)
     if y is None or not (tables or kernels):
+        for key, array in arrays.items():
+            if y is not None and array.ndim == 3 and array.dtype.kind in "biuf" and array.shape.count(len(y[1])) > 1:
+                _refuse_kernels(key, array.astype(np.float64), len(y[1]), name)
         described = listed([f"{key} {array.shape}" for key, array in arrays.items()])
         lacking = "no labels, such as an array y (n,)" if y is None else "nothing to learn from"
         lacking += "" if y is None else f" with {len(y[1]):,} samples, as many as there are labels"

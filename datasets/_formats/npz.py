@@ -28,6 +28,7 @@ OPTIONS = OF_ARRAYS
 
 ARRAY = b"\x93NUMPY"
 _MOST_ARRAYS = 10_000
+_RUN = {"header.npy", "objective.npy", "lower_bound.npy"}  # as `mklviz.record` keeps it
 
 
 def looks(data: bytes) -> bool:
@@ -45,10 +46,10 @@ def arrays_in(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]
     if data.startswith(ARRAY):
         with reading(f"{name} is a damaged array"):
             return {name: _single(data, name, gram_cells)}
-    if not zipfile.is_zipfile(io.BytesIO(data)):
-        raise DataError(f"{name} is not an npz archive; write one with numpy.savez(file, X=X, y=y).")
     with reading(f"{name} is a damaged archive"), zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = [info for info in archive.infolist() if info.filename.endswith(".npy")][:_MOST_ARRAYS]
+        if _RUN.issubset(info.filename for info in members):
+            raise DataError(f"{name} is a run that mklviz saved, and no data: open it on the page Runs.")
         total = 0
         for info in members:
             key = info.filename.removesuffix(".npy")

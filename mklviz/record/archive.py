@@ -89,6 +89,8 @@ class Arrays:
 
 def read_header(archive: Arrays) -> dict[str, Any]:
     """Return the header of an open archive, whichever way it was written."""
+    if "header" not in archive:
+        raise ValueError("it has no header")
     text = archive["header"]
     header: dict[str, Any] = json.loads(text.tobytes().decode() if text.dtype == np.uint8 else str(text))
     return header

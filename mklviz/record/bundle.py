@@ -104,11 +104,13 @@ def packed_runs(content: bytes, name: str, most_runs: int, most_bytes: int) -> I
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         inside = archive.infolist()
         members = [info for info in inside if info.filename.endswith(SUFFIX)]
-        if not members and any(info.filename.endswith(".npy") for info in inside):
+        if not members and any(info.filename == "header.npy" for info in inside):
             yield "", content
             return
         if not members:
-            raise MklvizError(f"{named(name)} holds no runs: choose a file that mklviz has saved.")
+            raise MklvizError(
+                f"{named(name)} holds no runs: choose a file that mklviz has saved. Data are opened on Explore."
+            )
         if len(members) > most_runs or sum(info.file_size for info in members) > most_bytes:
             raise _too_large(name)
         for info in members:

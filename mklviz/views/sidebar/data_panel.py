@@ -84,7 +84,7 @@ class DataPanel(Section):
         self.body = Group(Heading(object=self.title), *chosen, *read, *split, self.standardize)
         self._show_choices("ionosphere")
         self.choice.param.watch(self._chosen, "value")
-        self.file.param.watch(lambda event: say(self.refusal, event.new), "trouble")
+        self.file.param.watch(lambda event: self._refuse(event.new), "trouble")
         self.count(self.positive, self.standardize, self.train, self.seed)
         self.file.param.watch(self._received, "value")
         self.table.param.watch(self.read_again, "asked")
@@ -180,9 +180,7 @@ class DataPanel(Section):
         unlabelled = isinstance(card, Dataset) and card.table is not None and card.table.unlabelled
         target = "no target" if unlabelled else " / ".join(card.classes) or "numbers to predict"
         say(self.about, f"{counted(card.n_samples, 'sample')}, {_brings(card)} · {target}")
-        own = self._own.get(OWN_FILE) if self.choice.value == OWN_FILE else None
-        self._content, self._name = self._opened
-        self.table.show(None if own is None else own.table)
+        own = self._show_table()
         tested = 0 if own is None or own.held_out is None else int(own.held_out.sum())
         self.train.visible = not tested
         say(
@@ -196,6 +194,13 @@ class DataPanel(Section):
             if offered != self.positive.options:
                 self.positive.param.update(options=offered, value="")
             self.touched()
+
+    def _show_table(self) -> Dataset | None:
+        """Show the choices of the file opened, where its data are chosen; return these."""
+        own = self._own.get(OWN_FILE) if self.choice.value == OWN_FILE else None
+        self._content, self._name = self._opened
+        self.table.show(None if own is None else own.table)
+        return own
 
     def _draw_seed(self, *_: Any) -> None:
         self.seed.set(int(np.random.default_rng().integers(1, 10_000)))
@@ -212,18 +217,16 @@ class DataPanel(Section):
         try:
             check_size(name, len(content) if size is None else size)
         except DataError as error:
-            say(self.refusal, str(error))
+            self._refuse(str(error))
             return
         if not await self._read_wanted(content, name):
             await self._read(content, name, TableOptions())
 
     async def read_again(self, *_: Any) -> None:
         """Read the table of the file anew, as the controls now say."""
-        await self._read(self._content, self._name, self.table.options)
-        own = self._own.get(OWN_FILE)
-        same = self._content is self._opened[0]
-        if own is not None and same and not self.reading.task.working:  # else it is read once more already
-            self.table.show(own.table)
+        await self._read(self._content, self._name, self.table.options, self.table.renamed)
+        if self._content is self._opened[0] and not self.reading.task.working:  # else it is read once more already
+            self._show_table()
 
     async def _read_wanted(self, content: bytes, name: str) -> bool:
         """Read a file as a link says that its table was read; return whether it is that file, or was stopped."""
@@ -241,16 +244,21 @@ class DataPanel(Section):
         self.positive.value = wanted.positive or ""
         return True
 
-    async def _read(self, content: bytes, name: str, options: TableOptions) -> None:
-        own = await self.reading.read(content, name, options)
+    async def _read(self, content: bytes, name: str, options: TableOptions, renamed: bool = False) -> None:
+        own = await self.reading.read(content, name, options, renamed)
         if own is not None:
             self._take_file(own, content, name)
         elif self.reading.fault:
-            fault = self.reading.fault
-            say(self.refusal, fault if name in fault else f"{name}: {fault}")
-            if self.reading.columns and (content is not self._content or self._content is not self._opened[0]):
+            fault, columns, heeded = self.reading.fault, self.reading.refused.columns, self.reading.refused.heeded
+            self._refuse(fault if name in fault else f"{name}: {fault}")
+            if content is not self._opened[0] and (columns or "sep" in heeded):
                 self._content, self._name = content, name
-                self.table.refused(self.reading.columns, options)
+                self.table.refused(columns, heeded, options)
+
+    def _refuse(self, said: str) -> None:
+        """Say why a file is refused; the choices shown are again those of the file opened."""
+        say(self.refusal, said)
+        self._show_table()
 
     def _take_file(self, own: Dataset, content: bytes, name: str) -> None:
         self._content, self._name = self._opened = content, name

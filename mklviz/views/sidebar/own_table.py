@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -37,17 +37,21 @@ WRITTEN: dict[str, tuple[str, dict[str, Any]]] = {
     "test": ("rows to test", {}),
     "missing_view": ("missing in a view", {"leave the samples out": "leave-out", "mean of other kernels": "average"}),
 }  # fmt: skip
+_NAMING = ("sep", "encoding", "sheet")  # choices that may give columns other names
 _FILLING = "Fill in: the median of numbers, the most frequent of words."
 
 
 class TableChoices(param.Parameterized):
-    """What a person may choose of a table that was read, and the table itself; `asked` counts these choices."""
+    """What a person may choose of a table that was read, and the table itself; `asked` counts these choices.
+
+    `renamed`: whether the last of them may have given columns other names.
+    """
 
     asked = param.Integer(default=0)
 
     def __init__(self) -> None:
         super().__init__()
-        self._showing, self._read = False, TableOptions()
+        self._showing, self._read, self.renamed = False, TableOptions(), False
         self.dialect = note()
         self.head = TableHead(label="The first rows of the table")
         self.target = Select(label="target", description="The column that is predicted")
@@ -83,19 +87,13 @@ class TableChoices(param.Parameterized):
             rows = "1 row" if summary.gaps == 1 else f"{summary.gaps:,} rows"
             choices = {f"leave out {rows}": "leave-out", f"fill in, {rows}": "fill"}
             self.missing.param.update(options=choices, value=read.missing, visible=read.missing is not None)
-            self.na.value = ", ".join(read.na)
             for name, options in (("sheet", summary.sheets), ("test", summary.tests)):
                 self.written[name].options = {"automatic": None, **{each: each for each in options}}
             some = {
-                "task": True, "sheet": len(summary.sheets) > 1, "test": bool(summary.tests),
+                "sheet": len(summary.sheets) > 1, "test": bool(summary.tests),
                 "missing_view": summary.absent > 0 or read.missing_view is not None,
             }  # fmt: skip
-            for name, control in self.written.items():
-                offered, value = control.options, getattr(read, name)
-                if value not in offered.values():
-                    control.options = {**offered, str(value): value}
-                control.value = value
-                control.visible = some.get(name, not summary.sheets)
+            self._show_written(read, {name for name in WRITTEN if some.get(name, name in summary.heeded)})
         finally:
             self._showing = False
         self.filling.visible, self.head.visible = self.missing.visible, True
@@ -107,14 +105,25 @@ class TableChoices(param.Parameterized):
         summed = f"What was done to the table ({len(summary.done)})"
         self.done.param.update(summary=summed, items=list(summary.done), visible=bool(summary.done))
 
-    def refused(self, columns: Sequence[str], options: TableOptions) -> None:
+    def refused(self, columns: Sequence[str], heeded: Sequence[str], options: TableOptions) -> None:
         """Offer another target, and how the file is written, where a table was refused as it was read."""
         self._showing, self._read = True, options
         for part in self.body.inner:
-            part.visible = part in (self.target, self.how)
+            part.visible = part is self.how or (part is self.target and bool(columns))
         offered = {"automatic": None, **{name: name for name in (*columns, NOTHING)}}
-        self.target.param.update(options=offered, value=options.target)
+        known = options.target if options.target in offered.values() else None
+        self.target.param.update(options=offered, value=known)
+        self.missing.value = options.missing
+        self._show_written(options, {*heeded} - {"sheet", "test", "missing_view"})  # which a table that is read tells
         self.body.visible, self._showing = True, False
+
+    def _show_written(self, options: TableOptions, visible: Collection[str]) -> None:
+        self.na.value = ", ".join(options.na)
+        for name, control in self.written.items():
+            offered, value = control.options, getattr(options, name)
+            if value not in offered.values():
+                control.options = {**offered, str(value): value}
+            control.param.update(value=value, visible=name in visible)
 
     @property
     def options(self) -> TableOptions:
@@ -146,8 +155,9 @@ class TableChoices(param.Parameterized):
                     self.target.value = name if wish == PREDICT else None
             self._ask()
 
-    def _ask(self, *_: Any) -> None:
+    def _ask(self, *events: Any) -> None:
         if not self._showing:
+            self.renamed = any(event.obj is self.written[name] for event in events for name in _NAMING)
             self.asked += 1
 
 
@@ -162,22 +172,26 @@ class FileReading:
 
     def __init__(self) -> None:
         self.task, self.patience = Task[Dataset](), 0.3  # seconds before progress is shown
-        self.fault, self.columns = "", tuple[str, ...]()  # of a table that was refused
+        self.fault, self.refused = "", DataError()  # of the file that was refused
         self.bar = ProgressBar(label="Reading the file")
         self.stop = Button(lambda *_: self.task.cancel(), label="Stop", variant="text", width=80)
         self.body = Group(FormRow(note("Reading the file"), self.stop), self.bar, visible=False)
 
-    async def read(self, content: bytes, name: str, options: TableOptions) -> Dataset | None:
-        """Return what a file holds; None if it cannot be read, was stopped, or another one was asked for meanwhile."""
+    async def read(self, content: bytes, name: str, options: TableOptions, renamed: bool = False) -> Dataset | None:
+        """Return what a file holds; None if it cannot be read, was stopped, or another one was asked for meanwhile.
+
+        Where columns may have been `renamed`, and it cannot be read with those chosen, it is read without.
+        """
         key, begun, task = object(), time.monotonic(), self.task
-        self.fault, self.columns = "", ()
+        self.fault, self.refused = "", DataError()
 
         def compute(report: ProgressReport) -> Dataset:
-            try:
-                return read_file(content, name, options, report)
-            except DataError as error:
-                self.columns = error.columns
-                raise
+            for tried in (options, replace(options, target=None, leave_out=()))[: 1 + renamed]:
+                try:
+                    return read_file(content, name, tried, report)
+                except DataError as error:
+                    self.refused = error
+            raise self.refused
 
         task.ask(key, compute, f"{name} could not be read")
         while task.key is key and not task.ended:
