@@ -49,6 +49,7 @@ def test_a_link_opens_set_up_tab_and_locks(raced: App, pages: Pages) -> None:
     address = link.get_attribute("href").replace("/_served?", "/explorer?")
     opened = pages.open(address).page
     opened.get_by_role("tab", name="Timeline", selected=True).wait_for()
+    opened.get_by_text("Press Run first: the timeline").wait_for()  # the words that stand alone in a tab
     opened.get_by_text("Locked by the link: scenario, data, kernels").wait_for()
     app.until(lambda: opened.locator(".group[inert]").count() == 6, "the groups that are locked")
     assert "data%3Dheart" in address
