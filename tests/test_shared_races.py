@@ -136,6 +136,30 @@ def test_a_page_that_is_loaded_again_has_the_controls_of_the_race_that_goes_on_a
     assert page.sidebar.data.name_ == "Mine"
 
 
+def test_a_page_whose_race_on_own_data_has_ended_offers_them_after_each_reload(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    moons = load_dataset("two_moons")
+    recipe = RECIPE.on(replace(moons, name="mine", title="Mine", X=moons.X[::2], y=moons.y[::2]))
+    prepared = recipe.prepare()
+    changed = recipe.changed(stop=StopChoice(gap=1e-3))  # after the race
+    visit(monkeypatch, recipe=changed.to_words())
+    page = Explorer()
+    page.open()
+    assert "uploaded file" in page.alert.object
+    assert link_words(page.address.text(""))["recipe"] == changed.to_words()  # still asked for at the next reload
+    page.session.take(shown(recipe.race(prepared), recipe, prepared))
+    page.session.race.cancel()
+    wait_for(lambda: page.session.race.finished, "the end of the race")
+    page.resume()
+    assert page.sidebar.recipe == changed
+    assert page.sidebar.data.name_ == "Mine"
+    assert not page.alert.visible
+    assert link_words(page.address.text(""))["recipe"] == changed.to_words()
+    page.sidebar.load(RECIPE)
+    assert "sha256" not in page.address.text("")
+
+
 def test_the_address_also_names_a_race_of_the_past_that_was_opened_again() -> None:
     """So the page finds it again however often the server is started anew."""
     page, prepared = Explorer(), RECIPE.prepare()

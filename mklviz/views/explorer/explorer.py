@@ -416,6 +416,10 @@ class Explorer(pn.viewable.Viewer):
             self.page_recovery.awaits = session.sweep is not None
             return
         if session.recipe is not None:
+            awaited = self.sidebar.data.awaited
+            if awaited is not None and awaited.source == session.recipe.data.source:  # the race has the data
+                self.sidebar.data.load(session.recipe)
+                self._say_wrong(open_words(self.sidebar, query_value(RECIPE)))
             if not session.race.finished and self.sidebar.recipe != session.recipe:
                 self.sidebar.load(session.recipe)
             self.sidebar.built(session.recipe, session.prepared)

@@ -134,9 +134,11 @@ class Address:
         return _query({**{name: query_value(name) for name in others}, **query})
 
     def _recipe_words(self, default: Recipe) -> str:
-        recipe = self.sidebar.recipe
+        recipe, awaited = self.sidebar.recipe, self.sidebar.data.awaited
         if recipe is None:
             return query_value(RECIPE)  # until the controls can be read again
+        if awaited is not None:
+            return recipe.changed(data=awaited).to_words()  # a reload asks for the file once more
         return "" if recipe == default else recipe.to_words()
 
 
