@@ -98,6 +98,29 @@ def test_the_links_lead_to_everything_and_back_and_the_race_stays(page: Any, ser
       return node?.type === "file" }""")
 
 
+def test_each_address_of_the_history_stays_that_of_its_page_however_slow_the_server_is(
+    page: Any, server: Server
+) -> None:
+    there = []
+
+    def stand() -> None:
+        page.wait_for_function("window.mklvizTurning === false")  # all is answered
+        there.append((shown(page), page.url.partition("page=")[2]))
+
+    turn(page, "Lessons")
+    turn(page, "Claims")
+    os.kill(server.pid, signal.SIGSTOP)
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="Runs").click()
+    page.go_back()
+    page.go_back()
+    os.kill(server.pid, signal.SIGCONT)
+    stand()
+    for go in (page.go_forward, page.go_forward, page.go_back, page.go_back, page.go_back):
+        go()
+        stand()
+    assert there == [(name, name) for name in ("lessons", "claims", "runs", "claims", "lessons", "start")]
+
+
 def drag_start(page: Any) -> None:
     """Drag the handle of the start with the mouse, down and to the left."""
     x, y = middle(page.locator(".handle .knob"))

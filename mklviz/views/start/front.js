@@ -3,6 +3,12 @@
 const front = document.getElementById("mklviz-front"), find = (name) => front.querySelector(name)
 const language = new URLSearchParams(location.search).get("lang")  // stays in the links of the page
 if (language) for (const link of front.querySelectorAll('a[href^="?"]:not([hreflang])')) link.search += `&lang=${encodeURIComponent(language)}`
+// Back leads here, and not to what was open last, which an address without words opens
+const words = new URLSearchParams(location.search)
+if (!words.has("page")) {
+  words.set("page", front.dataset.open)
+  history.replaceState(history.state, "", `?${words}`)
+}
 const data = JSON.parse(find(".data").textContent), solver = find(".solver").textContent
 playTriangle(find(".map"), data, solver)
 let drawn = false  // the curve of the first lesson, once it is seen
