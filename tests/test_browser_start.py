@@ -153,6 +153,11 @@ def test_the_start_follows_pointer_and_keys_and_former_paths_stay_until_cleared(
       Object.defineProperty(PointerEvent.prototype, name, { get: () => 0 }) }""")
     drag_start(page)
     wait_for(lambda: handle.get_attribute("aria-valuetext") != words, "the start elsewhere", events_of(page))
+    for _ in range(3):
+        handle.press("End")  # to the corner, and no further
+    assert handle.get_attribute("aria-valuetext") == "chest pain 0 %, vessels 100 %, thal 0 %"
+    page.get_by_role("button", name="Undo").click()
+    assert "100 %" not in handle.get_attribute("aria-valuetext")
 
 
 def test_a_click_on_the_start_moves_nothing_and_what_was_undone_draws_nothing_any_more(page: Any) -> None:

@@ -18,9 +18,11 @@ from mklviz.sweeps import Sweep, SweepRun
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.follower import LEADS, OVER, UNKNOWN, WAITS, Follower
 from mklviz.views.explorer.page_recovery import SHARED_RACES, SharedRace, SharedRaces
+from mklviz.views.form import Note
 from mklviz.views.host.page_session import GIVE_UP_AFTER
 from mklviz.views.links import link
 from mklviz.views.session.session import LessonResult, Session
+from mklviz.views.sidebar.scenario_panel import CHANGED, LINKED
 from mklviz.views.tabs.sweep import SweepTab
 
 RECIPE = Recipe(
@@ -275,11 +277,16 @@ def test_an_address_brings_scenario_recipe_pace_and_axes_back(monkeypatch: pytes
     assert link.open_address(second.sidebar) == ""
     second.address.open()
     assert second.sidebar.recipe == RECIPE
+    assert "stop at 10⁻¹⁰ %" in second.race_view.page.titles["gap"].object  # in the figures that wait for a race
+    notes = [part for part in second.sidebar.form.root.every() if isinstance(part, Note) and part.visible]
+    (said,) = [note for note in notes if note.object == LINKED]
     assert second.sidebar.scenario.scenario.name == "spg-parts"
     assert second.run_panel.pace.value == 10.0
     assert (second.race_view.x_axis, second.race_view.log_x, second.race_view.log_y) == ("svm_solves", True, False)
     assert second.sidebar.scenario.lesson.guess.value == asked.value
     assert second.address.text("key") == text
+    second.sidebar.load(RECIPE.changed(stop=StopChoice(gap=0.1)))
+    assert said.object == CHANGED
     assert "guess" not in second.address.to_share("race", None, {})  # everybody has their own
     visit(monkeypatch, pace="nan", x="nothing", log="-", scenario="none", theme="dark", guess="9")
     third = Explorer()

@@ -49,7 +49,14 @@ def open_address(sidebar: Sidebar) -> str:
     sidebar.scenario.lesson.open = False  # chosen by the link, which says itself whether it stands on the stage
     if query_flag(LESSON) or (scenario in scenarios() and not words and not query_value(TAB)):
         sidebar.scenario.open_lesson()
-    return open_words(sidebar, words) if words else ""
+    return open_recipe(sidebar) if words else ""
+
+
+def open_recipe(sidebar: Sidebar) -> str:
+    """Set the controls to the recipe in the address of the page; return what is wrong with it."""
+    wrong = open_words(sidebar, query_value(RECIPE))
+    sidebar.scenario.came_by_link(sidebar.recipe)
+    return wrong
 
 
 def unusable(name: str) -> str:
