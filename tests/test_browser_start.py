@@ -57,6 +57,10 @@ def test_paths_run_in_the_html_itself_and_can_be_stopped(chromium: Any, server: 
     page.get_by_role("button", name="Play again").wait_for()
     assert page.evaluate(START_DRAWN) == 13 + 4 + 4
     assert page.get_by_role("link", name="Explore").get_attribute("href") == "?page=explore"  # leads on, all the same
+    page.get_by_role("link", name="Lessons", exact=True).press("Enter")  # the banner lies over it
+    page.wait_for_url("**/explorer?page=lessons")
+    page.go_back(wait_until="commit")
+    assert page.url.endswith("/explorer?page=start")  # and back to what was there
     page.context.close()
 
 

@@ -3,12 +3,6 @@
 const front = document.getElementById("mklviz-front"), find = (name) => front.querySelector(name)
 const language = new URLSearchParams(location.search).get("lang")  // stays in the links of the page
 if (language) for (const link of front.querySelectorAll('a[href^="?"]:not([hreflang])')) link.search += `&lang=${encodeURIComponent(language)}`
-// Back leads here, and not to what was open last, which an address without words opens
-const words = new URLSearchParams(location.search)
-if (!words.has("page")) {
-  words.set("page", front.dataset.open)
-  history.replaceState(history.state, "", `?${words}`)
-}
 const data = JSON.parse(find(".data").textContent), solver = find(".solver").textContent
 playTriangle(find(".map"), data, solver)
 let drawn = false  // the curve of the first lesson, once it is seen
@@ -35,6 +29,11 @@ const announce = (link) => {
 document.addEventListener("click", (event) => {  // also on the links that take the place of those in the bar
   const link = event.composedPath().find((node) => node.dataset?.page)
   if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
+  const here = new URLSearchParams(location.search)
+  if (!here.has("page")) {  // such an address opens what was open last, and Back is to lead here
+    here.set("page", front.dataset.open)
+    history.replaceState(history.state, "", `?${here}`)
+  }
   front.querySelector(".pressed")?.classList.remove("pressed")
   link.classList.add("pressed")
   if (front.dataset.open !== link.dataset.page) front.setAttribute("aria-busy", "true")
