@@ -13,6 +13,7 @@ pytestmark = pytest.mark.browser
 def test_what_is_copied_without_encryption_can_be_pasted_and_a_page_is_printed_whole(raced: App) -> None:
     app = raced
     page = app.page
+    page.get_by_role("button", name="Remove the Gaussian kernels").first.wait_for()  # what × is called
     page.get_by_role("tab", name="Share").click()
     page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     page.locator(".code", has_text="import mklviz as mv").get_by_role("button", name="Copy").click()
