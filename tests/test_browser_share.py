@@ -13,6 +13,7 @@ pytestmark = pytest.mark.browser
 def test_what_is_copied_without_encryption_can_be_pasted_and_a_page_is_printed_whole(raced: App) -> None:
     app = raced
     page = app.page
+    page.get_by_role("button", name="Remove the Gaussian kernels").first.wait_for()  # what × is called
     page.get_by_role("tab", name="Share").click()
     page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     page.locator(".code", has_text="import mklviz as mv").get_by_role("button", name="Copy").click()
@@ -49,6 +50,7 @@ def test_a_link_opens_set_up_tab_and_locks(raced: App, pages: Pages) -> None:
     address = link.get_attribute("href").replace("/_served?", "/explorer?")
     opened = pages.open(address).page
     opened.get_by_role("tab", name="Timeline", selected=True).wait_for()
+    opened.get_by_text("Press Run first: the timeline").wait_for()  # the words that stand alone in a tab
     opened.get_by_text("Locked by the link: scenario, data, kernels").wait_for()
     app.until(lambda: opened.locator(".group[inert]").count() == 6, "the groups that are locked")
     assert "data%3Dheart" in address

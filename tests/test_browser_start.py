@@ -54,6 +54,10 @@ def test_paths_run_in_the_html_itself_and_can_be_stopped(chromium: Any, server: 
     page.get_by_role("button", name="Play again").wait_for()
     assert page.evaluate(START_DRAWN) == 13 + 4 + 4
     assert page.get_by_role("link", name="Explore").get_attribute("href") == "?page=explore"  # leads on, all the same
+    page.get_by_role("link", name="Lessons", exact=True).press("Enter")  # the banner lies over it
+    page.wait_for_url("**/explorer?page=lessons")
+    page.go_back(wait_until="commit")
+    assert page.url.endswith("/explorer?page=start")  # and back to what was there
 
 
 def test_the_links_lead_to_everything_and_back_and_the_race_stays(page: Any, server: Server) -> None:
@@ -94,6 +98,29 @@ def test_the_links_lead_to_everything_and_back_and_the_race_stays(page: Any, ser
       return node?.type === "file" }""")
 
 
+def test_each_address_of_the_history_stays_that_of_its_page_however_slow_the_server_is(
+    page: Any, server: Server
+) -> None:
+    there = []
+
+    def stand() -> None:
+        page.wait_for_function("window.mklvizTurning === false")  # all is answered
+        there.append((shown(page), page.url.partition("page=")[2]))
+
+    turn(page, "Lessons")
+    turn(page, "Claims")
+    os.kill(server.pid, signal.SIGSTOP)
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="Runs").click()
+    page.go_back()
+    page.go_back()
+    os.kill(server.pid, signal.SIGCONT)
+    stand()
+    for go in (page.go_forward, page.go_forward, page.go_back, page.go_back, page.go_back):
+        go()
+        stand()
+    assert there == [(name, name) for name in ("lessons", "claims", "runs", "claims", "lessons", "start")]
+
+
 def drag_start(page: Any) -> None:
     """Drag the handle of the start with the mouse, down and to the left."""
     x, y = middle(page.locator(".handle .knob"))
@@ -126,6 +153,11 @@ def test_the_start_follows_pointer_and_keys_and_former_paths_stay_until_cleared(
       Object.defineProperty(PointerEvent.prototype, name, { get: () => 0 }) }""")
     drag_start(page)
     wait_for(lambda: handle.get_attribute("aria-valuetext") != words, "the start elsewhere", events_of(page))
+    for _ in range(3):
+        handle.press("End")  # to the corner, and no further
+    assert handle.get_attribute("aria-valuetext") == "chest pain 0 %, vessels 100 %, thal 0 %"
+    page.get_by_role("button", name="Undo").click()
+    assert "100 %" not in handle.get_attribute("aria-valuetext")
 
 
 def test_a_click_on_the_start_moves_nothing_and_what_was_undone_draws_nothing_any_more(page: Any) -> None:

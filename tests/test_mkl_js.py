@@ -18,6 +18,7 @@ from mklviz.solvers.simplemkl import SimpleMkl
 from mklviz.solvers.spg import Spg
 from mklviz.typing import Array
 from mklviz.views import host
+from mklviz.views.host.solved_paths import SOLVED_PATHS
 
 MODULE = Path(host.__file__).with_name("mkl.js")
 EXACT = 1e-12  # tolerance of SVMs
@@ -177,6 +178,13 @@ LATER = [pytest.param(first, marks=pytest.mark.product) for first in range(30, P
 @pytest.mark.parametrize("first", [pytest.param(0, marks=pytest.mark.browser), *LATER])
 def test_each_step_is_that_of_python(page: Any, first: int) -> None:
     assert disagreements(page, range(first, first + 30)) == []
+
+
+@pytest.mark.browser
+def test_a_certified_bound_is_rounded_up(page: Any) -> None:
+    ends = "{ one: [{ weights: [1], gap: 2.1e-4, solves: 3 }] }"
+    told = page.evaluate(f'() => {{ {SOLVED_PATHS}; return toldPaths([{{ key: "one", label: "One" }}], {ends}) }}')
+    assert told == "One: 3 solves. Each ends within 0.03\u00a0% of the lowest."
 
 
 def test_the_module_is_small_and_stands_alone() -> None:

@@ -23,7 +23,7 @@ from mklviz.recipe.recipe import as_python
 from mklviz.record.bundle import read_bundle, write_bundle
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.export.page import KINDS, race_file
-from mklviz.views.form import Form, Group, Switch
+from mklviz.views.form import Form, Group, Note, Switch
 from mklviz.views.links import link
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.sidebar import Sidebar
@@ -147,7 +147,10 @@ def test_what_is_locked_takes_no_answers() -> None:
 
 
 def test_every_file_of_a_race_can_be_made(session: Session) -> None:
-    made = dict(race_file(ending, session) for _, _, ending in KINDS if ending != "parquet")
+    done: list[float] = []
+    made = dict(race_file(ending, session, done.append) for _, _, ending in KINDS if ending != "parquet")
+    assert 1 < len(done) <= 60  # the pictures of the moving one, which takes a while
+    assert done == sorted(done)
     assert sorted(made) == [f"mklviz-liver.{kind}" for kind in ("csv", "gif", "html", "png", "svg", "zip")]
     steps = sum(len(trace) for trace in session.traces.values())
     assert len(made["mklviz-liver.csv"].splitlines()) == 1 + steps
@@ -206,7 +209,11 @@ def test_the_tab_shows_link_and_program_and_hands_files_over(session: Session) -
 
     for button in tab.buttons[:2]:
         button.answer({"click": True})
+    assert [button.disabled for button in tab.buttons[:3]] == [True, True, False]
+    said = [part.object for part in files.root.every() if isinstance(part, Note)]
+    assert said == ["Making: Page (HTML), Picture (SVG) …"]
     wait_for(lambda: len(handed) == 2, "both files", lambda: tab.tick(0.0))
+    assert not any(button.disabled for button in tab.buttons)
     assert {file["name"] for file in handed} == {"mklviz-liver.html", "mklviz-liver.svg"}
     tab.close()
 

@@ -18,9 +18,11 @@ from mklviz.sweeps import Sweep, SweepRun
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.follower import LEADS, OVER, UNKNOWN, WAITS, Follower
 from mklviz.views.explorer.page_recovery import SHARED_RACES, SharedRace, SharedRaces
+from mklviz.views.form import Note
 from mklviz.views.host.page_session import GIVE_UP_AFTER
 from mklviz.views.links import link
 from mklviz.views.session.session import LessonResult, Session
+from mklviz.views.sidebar.scenario_panel import CHANGED, LINKED
 from mklviz.views.tabs.sweep import SweepTab
 
 RECIPE = Recipe(
@@ -134,6 +136,30 @@ def test_a_page_that_is_loaded_again_has_the_controls_of_the_race_that_goes_on_a
     page.resume()
     assert page.sidebar.recipe == recipe
     assert page.sidebar.data.name_ == "Mine"
+
+
+def test_a_page_whose_race_on_own_data_has_ended_offers_them_after_each_reload(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    moons = load_dataset("two_moons")
+    recipe = RECIPE.on(replace(moons, name="mine", title="Mine", X=moons.X[::2], y=moons.y[::2]))
+    prepared = recipe.prepare()
+    changed = recipe.changed(stop=StopChoice(gap=1e-3))  # after the race
+    visit(monkeypatch, recipe=changed.to_words())
+    page = Explorer()
+    page.open()
+    assert "uploaded file" in page.alert.object
+    assert link_words(page.address.text(""))["recipe"] == changed.to_words()  # still asked for at the next reload
+    page.session.take(shown(recipe.race(prepared), recipe, prepared))
+    page.session.race.cancel()
+    wait_for(lambda: page.session.race.finished, "the end of the race")
+    page.resume()
+    assert page.sidebar.recipe == changed
+    assert page.sidebar.data.name_ == "Mine"
+    assert not page.alert.visible
+    assert link_words(page.address.text(""))["recipe"] == changed.to_words()
+    page.sidebar.load(RECIPE)
+    assert "sha256" not in page.address.text("")
 
 
 def test_the_address_also_names_a_race_of_the_past_that_was_opened_again() -> None:
@@ -251,11 +277,16 @@ def test_an_address_brings_scenario_recipe_pace_and_axes_back(monkeypatch: pytes
     assert link.open_address(second.sidebar) == ""
     second.address.open()
     assert second.sidebar.recipe == RECIPE
+    assert "stop at 10⁻¹⁰ %" in second.race_view.page.titles["gap"].object  # in the figures that wait for a race
+    notes = [part for part in second.sidebar.form.root.every() if isinstance(part, Note) and part.visible]
+    (said,) = [note for note in notes if note.object == LINKED]
     assert second.sidebar.scenario.scenario.name == "spg-parts"
     assert second.run_panel.pace.value == 10.0
     assert (second.race_view.x_axis, second.race_view.log_x, second.race_view.log_y) == ("svm_solves", True, False)
     assert second.sidebar.scenario.lesson.guess.value == asked.value
     assert second.address.text("key") == text
+    second.sidebar.load(RECIPE.changed(stop=StopChoice(gap=0.1)))
+    assert said.object == CHANGED
     assert "guess" not in second.address.to_share("race", None, {})  # everybody has their own
     visit(monkeypatch, pace="nan", x="nothing", log="-", scenario="none", theme="dark", guess="9")
     third = Explorer()

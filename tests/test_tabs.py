@@ -203,6 +203,17 @@ def test_the_timeline_goes_back_and_on_and_to_the_end_and_says_what_each_solver_
     assert session.cursor is None
 
 
+def test_the_timeline_says_which_runs_have_finished_though_none_is_longer_than_before() -> None:
+    race = raced()
+    shortest = min(race.traces.values(), key=len)
+    end, shortest.status = shortest.status, "running"
+    _, tab = at_the_timeline(race)
+    assert f"Is at step {shortest.last_step}." in tab.bar.words.object
+    shortest.status = end
+    tab.tick(0.0)
+    assert f"Finished at step {shortest.last_step}." in tab.bar.words.object
+
+
 def test_the_timeline_plays_from_the_beginning_to_the_end_and_rests() -> None:
     session, tab = at_the_timeline(raced("level", steps=4))
 

@@ -30,7 +30,16 @@ from mklviz.views.host.page_session import follow_session
 from mklviz.views.host.ticks import Ticks, give_way_after
 from mklviz.views.lessons.pooled import ClassCard
 from mklviz.views.lessons.stage import LessonStage
-from mklviz.views.links.link import CLAIM, RECIPE, Address, HideAndLock, open_address, open_words, query_value
+from mklviz.views.links.link import (
+    CLAIM,
+    RECIPE,
+    Address,
+    HideAndLock,
+    open_address,
+    open_recipe,
+    open_words,
+    query_value,
+)
 from mklviz.views.look import cards
 from mklviz.views.race.race_text import WORDS_EVERY
 from mklviz.views.race.race_view import PAGE_CLOSED
@@ -356,6 +365,8 @@ class Explorer(pn.viewable.Viewer):
             self.run_panel.offer_threads(len(recipe.solvers))
             if self.session.recipe not in (None, recipe):
                 hint = _OLD.get(self.state, "")
+            if self.session.race is None:
+                self.race_view.gap_tolerance = recipe.goal  # for the figures that wait for the next race
         self.session.stale = self.session.recipe not in (None, recipe)
         self.run_panel.show(self.state, self.sidebar.blocked, hint)
         self.stage.show_state(self.state, bool(self.sidebar.blocked), self.sidebar.scenario.changed)
@@ -410,6 +421,10 @@ class Explorer(pn.viewable.Viewer):
             self.page_recovery.awaits = session.sweep is not None
             return
         if session.recipe is not None:
+            awaited = self.sidebar.data.awaited
+            if awaited is not None and awaited.source == session.recipe.data.source:  # the race has the data
+                self.sidebar.data.load(session.recipe)
+                self._say_wrong(open_recipe(self.sidebar))
             if not session.race.finished and self.sidebar.recipe != session.recipe:
                 self.sidebar.load(session.recipe)
             self.sidebar.built(session.recipe, session.prepared)

@@ -47,6 +47,7 @@ function navigation({ model, el }) {
       mark(section)
       if (front?.dataset.open !== section) front?.setAttribute("aria-busy", "true")
     }
+    window.mklvizTurning = true  // until it is answered, the server's address is that of another page
     model.send_msg({ section, turn: ++asked, ...words })
   }
   const pressed = (event) => {
@@ -78,7 +79,12 @@ function navigation({ model, el }) {
   addEventListener("popstate", back)
   model.on("keeps", kept)
   // the answer comes when the views of what was asked for stand; what was asked for before is nobody's wish any more
-  const answered = () => { if (model.answered === asked) show(model.section) }
+  const answered = () => {
+    if (model.answered !== asked) return
+    window.mklvizTurning = false
+    dispatchEvent(new CustomEvent("mklviz-turned"))
+    show(model.section)
+  }
   for (const name of ["section", "answered"]) model.on(name, answered)
   model.on("lesson", () => { if (model.answered === asked) mark(model.section) })
   model.on("remove", () => {

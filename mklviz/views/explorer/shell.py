@@ -18,7 +18,7 @@ from mklviz.views.tabs import Tab, tab_classes
 from mklviz.views.tabs._previews import preview_of
 
 OPENING = "Drawing this tab …"
-_ALONE = ".alone:not(:last-child) { display: none !important; }"
+_ALONE = ".alone:has(~ :not(.scroll-button)) { display: none !important; }"  # Panel puts a button behind all
 _log = logging.getLogger(__name__)
 
 

@@ -13,7 +13,7 @@ import hashlib
 import io
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
@@ -366,8 +366,8 @@ def colours(styles: Mapping[str, RunStyle], theme: Theme) -> str:
 # -- the files of the race that is shown: a page, a picture, its runs and a table, each with its name and its bytes
 
 
-def race_file(ending: str, session: Session) -> tuple[str, bytes]:
-    """Return a file of the race that a session shows, of one of the `KINDS`."""
+def race_file(ending: str, session: Session, report: Callable[[float], None] = lambda _: None) -> tuple[str, bytes]:
+    """Return a file of the race that a session shows, of one of the `KINDS`; `report` is told how much is done."""
     source = "own-data" if session.recipe is None or session.recipe.data.own else session.recipe.data.source
     if ending in _WRITERS:
         file = io.BytesIO()
@@ -376,10 +376,16 @@ def race_file(ending: str, session: Session) -> tuple[str, bytes]:
     elif ending == "html":
         content = race_page(session.race).encode()
     elif ending == "gif":
-        content = moving_picture(race_frames(session.race, session.tolerance), ".gif")
+        content = moving_picture(_reported([*race_frames(session.race, session.tolerance)], report), ".gif")
     else:
         content = still_picture(race_still(session.race, session.tolerance), f".{ending}")
     return f"mklviz-{source}.{ending}", content
+
+
+def _reported(frames: Sequence[str], report: Callable[[float], None]) -> Iterator[str]:
+    for k, frame in enumerate(frames):
+        report(k / len(frames))
+        yield frame
 
 
 _WRITERS: Mapping[str, Callable[[Mapping[str, Trace], IO[bytes]], None]] = {

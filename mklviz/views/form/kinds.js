@@ -184,6 +184,7 @@ const KINDS = {
       node.className = `button ${part.variant} ${part.wide ? "wide" : ""}`
       node.textContent = part.label
       explain(node, node, part)
+      put(node, "aria-label", /\p{L}/u.test(part.label) ? "" : part.description)  // of a sign, which says nothing
       put(node, "aria-disabled", part.disabled ? "true" : "")
       size(node, part)
     } }

@@ -81,6 +81,7 @@ export function render({ model, el }) {
   const solveHere = () => {
     start = nearestMix(times(given.flat[2], at, given.flat[3]))
     if (!moving) settled = start  // let go before the problem was here
+    else if (drags !== kept && apart(start, settled) < 1e-9) return  // held against a corner or a side
     solve(start, drags)
   }
   back.textContent = tr("Undo")

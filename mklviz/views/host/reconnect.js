@@ -224,8 +224,9 @@ if (!link.watched) {
 }
 
 export function render({ model }) {
-  const address = () => { if (model.query) history.replaceState(history.state, "", model.query) }
+  const address = () => { if (model.query && !window.mklvizTurning) history.replaceState(history.state, "", model.query) }
   model.on("query", address)
+  addEventListener("mklviz-turned", address)
   model.on("beat", () => {
     heard()
     model.heard = model.beat

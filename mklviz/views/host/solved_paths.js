@@ -7,10 +7,11 @@ const nearestMix = (shares) => {  // the nearest shares that sum to one, none of
   })
   return shares.map((value) => Math.max(value - shift, 0))
 }
-// Lets mouse and finger drag a node (`to`: the place of an event; `end`: it is let go), and arrow keys move it (`by`: along,
+// Lets mouse and finger drag a node (`to`: the place of an event; `end`: it is let go), and keys move it (`by`: along,
 // up). Returns what says whether it is held.
 const draggable = (node, { begin = () => {}, to, by, end = () => {}, may = () => true }) => {
-  const KEY = 0.02, TOWARDS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }
+  const KEY = 0.02, TOWARDS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1],
+    Home: [-100, 0], End: [100, 0], PageUp: [0, 5], PageDown: [0, -5] }
   let held = null, dragged = false  // where the pointer was pressed
   node.addEventListener("pointerdown", (event) => {
     if (event.button !== 0 || !may()) return
@@ -102,6 +103,7 @@ const toldPaths = (runs, solved) => {
     const n = path.at(-1).solves, solves = k ? `${label}: ${n}` : tr("{label}: {n} solves", { label, n })
     return solves + (times > 1 ? tr(", moved all the weight about {times} times", { times }) : "")
   })
-  const gap = 100 * Math.max(...runs.map(({ key }) => solved[key].at(-1).gap))
-  return tr("{ways}. Each ends within {gap} of the lowest.", { ways: ways.join("; "), gap: inLanguage(`${gap.toPrecision(1)}\u00a0%`) })
+  const gap = 100 * Math.max(0, ...runs.map(({ key }) => solved[key].at(-1).gap))
+  const bound = gap.toLocaleString("en-US", { maximumSignificantDigits: 1, roundingMode: "ceil" })  // it is certified
+  return tr("{ways}. Each ends within {gap} of the lowest.", { ways: ways.join("; "), gap: inLanguage(`${bound}\u00a0%`) })
 }

@@ -119,12 +119,20 @@ class MixPicture {
   }
 
   hold() {
+    let begun = false
+    const move = (mix) => {
+      if (apart(mix, this.start) < 1e-9) return  // held against a corner or a side
+      if (!begun) this.begin()
+      begun = true
+      this.start = mix
+      this.to(mix)
+    }
     Object.assign(this, svgHandle(this.picture, tr("Start of the solvers: arrow keys move it"), {
-      begin: this.begin,
-      to: ({ x, y }) => this.to(this.mixAt([x, y])),
+      begin: () => { begun = false },
+      to: ({ x, y }) => move(this.mixAt([x, y])),
       by: (along, up) => {
         const [x, y] = this.place(this.start)
-        this.to(this.mixAt([x + 1.5 * along * this.radius, y - 1.5 * up * this.radius]))
+        move(this.mixAt([x + 1.5 * along * this.radius, y - 1.5 * up * this.radius]))
       },
     }))
   }

@@ -49,7 +49,14 @@ def open_address(sidebar: Sidebar) -> str:
     sidebar.scenario.lesson.open = False  # chosen by the link, which says itself whether it stands on the stage
     if query_flag(LESSON) or (scenario in scenarios() and not words and not query_value(TAB)):
         sidebar.scenario.open_lesson()
-    return open_words(sidebar, words) if words else ""
+    return open_recipe(sidebar) if words else ""
+
+
+def open_recipe(sidebar: Sidebar) -> str:
+    """Set the controls to the recipe in the address of the page; return what is wrong with it."""
+    wrong = open_words(sidebar, query_value(RECIPE))
+    sidebar.scenario.came_by_link(sidebar.recipe)
+    return wrong
 
 
 def unusable(name: str) -> str:
@@ -134,9 +141,11 @@ class Address:
         return _query({**{name: query_value(name) for name in others}, **query})
 
     def _recipe_words(self, default: Recipe) -> str:
-        recipe = self.sidebar.recipe
+        recipe, awaited = self.sidebar.recipe, self.sidebar.data.awaited
         if recipe is None:
             return query_value(RECIPE)  # until the controls can be read again
+        if awaited is not None:
+            return recipe.changed(data=awaited).to_words()  # a reload asks for the file once more
         return "" if recipe == default else recipe.to_words()
 
 

@@ -36,6 +36,7 @@ class CursorBar(cards.Rooted):
         self.playing, self._drawn_at = False, 0.0
         self._frames, self._frame = frames, 0  # and the one with the last step that was played
         self._session: Session  # from the first `follow` on
+        self._told = list[tuple[str, int]]()  # the news that the words are of
         self._rest: int | None = None  # the step shown as long as none is chosen, if not the last
         self._styles: Mapping[str, RunStyle] = {}
         self.play_button = Button(self.play, label="Play")
@@ -123,7 +124,7 @@ class CursorBar(cards.Rooted):
 
     def tick(self, now: float) -> None:
         """Take the new length of the race; while playing, go on once the browser has painted the step before."""
-        if self.slider.end != max(self.last, 1):
+        if self._told != self._news:
             self._tell()
         seconds = max(FRAME_SECONDS / self.speed.value, LEAST_SECONDS)
         painted = self._frames.heartbeat.ack >= self._frame and is_connected()
@@ -136,8 +137,14 @@ class CursorBar(cards.Rooted):
             if self.step >= self.last:
                 self.set_playing(False)
 
+    @property
+    def _news(self) -> list[tuple[str, int]]:
+        """How each run stands, and its last step."""
+        return [(trace.status, trace.last_step) for trace in self._session.traces.values()]
+
     def _tell(self) -> None:
         """Put the slider where the cursor is, and say what each solver did at that step."""
+        self._told = self._news  # before what is read of them: they may go on meanwhile
         self.slider.param.update(end=max(self.last, 1), value=self.step)
         runs = {} if self._session.race is None else self._session.race.runs
         deeds = (_deed(run, self._styles[key], self.step) for key, run in runs.items() if key in self._styles)

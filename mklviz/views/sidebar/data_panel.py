@@ -75,6 +75,7 @@ class DataPanel(Section):
         self._content, self._name = b"", ""  # of the file, to be read anew
         self._opened = self._content, self._name  # of the data chosen; the file may be one that was refused
         self._wanted: DataChoice | None = None  # data of a link whose file is still to be opened
+        self._instead: DataChoice | None = None  # those that stand there meanwhile
         self.refusal = Alert(visible=False)
         self.misfit = note()
         self.proposal = Button(visible=False, variant="contained")
@@ -118,7 +119,12 @@ class DataPanel(Section):
 
     def expect(self, choice: DataChoice) -> None:
         """Choose these data as soon as their file is opened, its table read as they say."""
-        self._wanted = choice
+        self._wanted, self._instead = choice, self.chosen
+
+    @property
+    def awaited(self) -> DataChoice | None:
+        """The data that are still expected, as long as no others were chosen instead."""
+        return self._wanted if self.chosen == self._instead else None
 
     def has(self, source: str) -> bool:
         """Return whether a file of the user's own has this digest."""

@@ -107,6 +107,8 @@ class LessonPanel(param.Parameterized):
 
 CHANGED = "You changed the scenario's settings; its text may no longer fit."
 CHANGED_CLAIM = "You changed the settings of the claim's race."
+LINKED = "The link has settings other than the scenario's, whose text may not fit."
+LINKED_CLAIM = "The link has settings other than those of the claim's race."
 OF_CLAIM = "The controls are set to the race of the claim above the tabs."
 
 
@@ -128,6 +130,7 @@ class ScenarioPanel(param.Parameterized):
         groups = {group: titles for group, titles in groups.items() if titles}
         self.choice = Select(label="Scenario", groups=groups, bare=True, value=load_scenario(name).name)
         self.lesson = LessonPanel(self.scenario)
+        self._linked: Recipe | None = None
         self._open = Button(self.open_lesson, label="Open this lesson", variant="outlined")
         self._of_claim, self._changed = note(OF_CLAIM), note(visible=True)
         leave = Button(self.leave_claim, label="Close the claim", variant="text")
@@ -188,4 +191,11 @@ class ScenarioPanel(param.Parameterized):
         """Compare the controls with the scenario or the claim; None stands for controls that cannot be read."""
         self.changed = recipe is None or not recipe.same_race(self.scenario.recipe)
         self._difference.visible = recipe is None or not recipe.same_race(self.recipe)
-        say(self._changed, CHANGED_CLAIM if self.races_claim else CHANGED)
+        linked = recipe is not None and recipe == self._linked
+        of_claim, of_scenario = (LINKED_CLAIM, LINKED) if linked else (CHANGED_CLAIM, CHANGED)
+        say(self._changed, of_claim if self.races_claim else of_scenario)
+
+    def came_by_link(self, recipe: Recipe | None) -> None:
+        """Remember that the controls stand as a link has set them."""
+        self._linked = recipe
+        self.compare(recipe)

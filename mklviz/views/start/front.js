@@ -29,6 +29,11 @@ const announce = (link) => {
 document.addEventListener("click", (event) => {  // also on the links that take the place of those in the bar
   const link = event.composedPath().find((node) => node.dataset?.page)
   if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
+  const here = new URLSearchParams(location.search)
+  if (!here.has("page")) {  // such an address opens what was open last, and Back is to lead here
+    here.set("page", front.dataset.open)
+    history.replaceState(history.state, "", `?${here}`)
+  }
   front.querySelector(".pressed")?.classList.remove("pressed")
   link.classList.add("pressed")
   if (front.dataset.open !== link.dataset.page) front.setAttribute("aria-busy", "true")

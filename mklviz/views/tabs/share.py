@@ -11,12 +11,12 @@ from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe
 from mklviz.recipe.recipe import as_python
 from mklviz.views.export.page import KINDS, race_file
-from mklviz.views.form import Alert, Button, Checkbox, Code, Form, FormRow, Link, Note, Select
+from mklviz.views.form import Alert, Button, Checkbox, Code, Form, FormRow, Link, Note, ProgressBar, Select
 from mklviz.views.lessons.picture import LessonRuns
 from mklviz.views.links.link import ALL, HIDE, LOCK, SETUP
 from mklviz.views.look import cards
 from mklviz.views.session.session import Session
-from mklviz.views.sidebar.controls import say
+from mklviz.views.sidebar.controls import note, say
 from mklviz.views.tabs import Tab, tab_classes
 
 _OWN = (
@@ -51,7 +51,9 @@ class Share(Tab):
         self._opening = FormRow(self.tab, self.hide, self.lock, wrap=True)
         for part in (self.tab, self.hide, self.lock):
             part.param.watch(lambda _event: self._tell_link(), "value")
-        self._files = Form(self._trouble, FormRow(*self.buttons, wrap=True), margin=(6, 0, 4, 0))
+        self._status, self._bar = note(spoken=True), ProgressBar(label="Making the files", visible=False)
+        row = FormRow(*self.buttons, wrap=True)
+        self._files = Form(self._trouble, row, self._status, self._bar, margin=(6, 0, 4, 0))
         self.root = cards.column(
             cards.card(cards.html(cards.title("Link")), Form(self._note, self.link, self._opening)),
             cards.card(cards.html(cards.title(PROGRAM)), Form(self.code, margin=(6, 0, 4, 0))),
@@ -93,6 +95,7 @@ class Share(Tab):
                     say(self._trouble, task.fault)
                 else:
                     self._files.hand_over(*file)
+        self._show_work()
 
     def _tell_link(self) -> None:
         session = self._session
@@ -107,7 +110,19 @@ class Share(Tab):
         self.link.address = session.link(self.tab.value, session.cursor, more)
 
     def _make(self, task: Task[tuple[str, bytes]], ending: str, _event: Any) -> None:
-        task.ask(object(), lambda _report: race_file(ending, self._session), "The file could not be made")
+        task.ask(object(), lambda report: race_file(ending, self._session, report), "The file could not be made")
+        self._show_work()
+
+    def _show_work(self) -> None:
+        """Say which files are being made; each of them only once at a time."""
+        making = []
+        for button, task in zip(self.buttons, self._tasks, strict=True):
+            button.disabled = task.working
+            if task.working:
+                making.append(button.label)
+        say(self._status, f"Making: {', '.join(making)} …" if making else "")
+        done = max(task.fraction for task in self._tasks)
+        self._bar.param.update(value=round(100 * done), visible=done > 0)
 
     def close(self) -> None:
         for task in self._tasks:
