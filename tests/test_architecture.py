@@ -424,7 +424,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (549, 3),
     "mklviz/views/tabs": (2394, 12),
     "solvers": (6160, 29),
-    "tests": (46872, 200),
+    "tests": (46921, 200),
 }
 
 

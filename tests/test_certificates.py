@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from _problems import LOSSES, REGULARIZERS, PlainSolver, problem, random_grams, recorded
+from _problems import LOSSES, REGULARIZERS, PlainSolver, blobs, problem, random_grams, recorded
 from scipy.optimize import linprog
 from solver_fuzz import make_case
 
@@ -103,6 +103,19 @@ def test_the_run_of_silp_is_judged_by_its_model_and_not_by_its_last_corner() -> 
     # what the linear program promised before a step was certified with the step before
     promised = np.fmax.accumulate(trace.fact("lp_value")[1:])
     assert (np.maximum.accumulate(trace.lower_bound)[:-1] >= promised - 1e-9 * trace.best.objective).all()
+
+
+@pytest.mark.parametrize("solver", ["silp", "level", "simplemkl", "pgd", "spg", "closed-form"])
+def test_certificates_are_feasible_and_prove_the_bounds(solver: str) -> None:
+    posed = posed_on("heart", 0, 0.5, 100.0)
+    first = itertools.islice(make_solver(solver).iterates(posed), 60)
+    averaged = list(itertools.islice((iterate for iterate in first if iterate.certificate is not None), 8))
+    assert averaged
+    for iterate in averaged:
+        # sums of 1'a in another order; lower_bound refuses a dual point that is not feasible
+        slack = 1e-9 * float(np.abs(iterate.certificate).sum())
+        assert posed.lower_bound(iterate.certificate) >= iterate.lower_bound - slack
+        assert iterate.lower_bound > iterate.dual_bound
 
 
 @pytest.mark.parametrize("loss", [Hinge(C=10.0), Squared(C=10.0), Logistic(C=10.0), mv.EpsilonInsensitive(C=10.0)])
@@ -281,6 +294,22 @@ def test_bounds_that_contradict_each_other_are_never_converged_and_kernels_not_s
 class Boasting(Problem):
     def lower_bound(self, *where: Any) -> float:
         return super().lower_bound(*where) + 1e3
+
+
+def test_huge_kernels_end_with_the_word_precision_and_not_with_a_negative_gap() -> None:
+    """K about 1e8 and C about 2e4 with squared loss: gaps came out at -2.4e-3 and were called converged."""
+    _, y = blobs(20, 0.1)
+    grams = [1e8 * gram for gram in random_grams(3, 20)]
+    posed = Problem(mv.KernelBank.from_grams(grams), y, mv.Squared(C=2e4), mv.Simplex())
+    for solver in ("level", "spg", "closed-form"):
+        trace = solve(posed, solver, gap=1e-8, max_iter=100)
+        assert trace.status in {"converged", "precision", "limit"}
+        rounding = rounding_bound(posed, trace.best.weights, trace.best.dual)
+        apart = trace.best.objective - trace.best_bound.lower_bound
+        assert apart >= -2.0 * rounding
+        if trace.status == "converged":
+            scale = trace.best.objective
+            assert apart + min(rounding, abs(apart)) <= 2e-8 * scale
 
 
 # -- quadratic forms that cancel, against exact rational arithmetic

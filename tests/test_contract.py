@@ -11,7 +11,7 @@ from functools import cache
 
 import pytest
 from _conic import ACCURACY, conic_value, optimum
-from _problems import FORMULATIONS, MAKERS, Array, formulate, problem, recorded
+from _problems import FORMULATIONS, MAKERS, Array, blobs, formulate, problem, recorded
 
 from mklviz.check import SOLVER_PROMISES
 from mklviz.check.plugin import ends_without_nan, order_does_not_matter
@@ -22,7 +22,8 @@ from mklviz.contract import Iterate, Solver
 from mklviz.engine import available_solvers, make_solver, solve, solver_classes
 from mklviz.engine.registry import style_of
 from mklviz.errors import MklvizError, UnknownName, UnsupportedProblem
-from mklviz.problem import Hinge, Loss, Problem
+from mklviz.kernels import Gaussian, KernelBank
+from mklviz.problem import Hinge, Loss, Problem, Simplex
 from mklviz.record import Trace
 from mklviz.views.look.palette import contrast
 
@@ -216,3 +217,18 @@ HARD = {name: (bank, y, C) for name, bank, y, C in hard_inputs()}
 @pytest.mark.parametrize(("solver", "kind"), [(solver, kind) for solver in SOLVERS for kind in KINDS[solver]])
 def test_hard_problems_end_without_nan(solver: str, kind: str, name: str) -> None:
     assert ends_without_nan(make_solver(solver), formulate(kind, *HARD[name])) is None
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_identical_kernels_end_at_the_optimum(solver: str) -> None:
+    """The simplex over equal kernels is the plain SVM; other prices may tell one kernel from six."""
+    X, y = blobs(20, 0.1, seed=21)
+    banks = (KernelBank.build(X, [Gaussian(widths=(1.0,) * k)]) for k in (1, 6))
+    alone, twins = (formulate(KINDS[solver][0], bank, y, 10.0) for bank in banks)
+    one, six = (solve(posed, solver, gap=1e-6) for posed in (alone, twins))
+    gap = max(one.gap[-1], six.gap[-1], 1e-6)
+    assert gap <= 1e-2
+    # stochastic methods stop at their limit of steps: then as exact as the certificate says
+    assert six.best.objective == pytest.approx(conic_value(twins), rel=gap + 2e-6)
+    if isinstance(twins.regularizer, Simplex):
+        assert six.best.objective == pytest.approx(one.best.objective, rel=gap + 1e-6)

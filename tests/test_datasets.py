@@ -136,16 +136,19 @@ def test_people_give_at_most_one_answer_to_each_of_fourteen_questions():
     assert np.array_equal(first.y, ds.y[:1605])
 
 
-def test_friedmans_targets_follow_from_five_features_alone_and_diabetes_is_the_table_of_scikit_learn():
+def test_the_regression_table_is_the_one_scikit_learn_ships():
+    shipped = pytest.importorskip("sklearn.datasets").load_diabetes(scaled=False)
+    diabetes = load_dataset("diabetes")
+    assert np.array_equal(diabetes.X, shipped.data)
+    assert np.array_equal(diabetes.y, shipped.target)
+
+
+def test_friedmans_targets_follow_from_five_features_alone():
     ds = load_dataset("friedman", n=50, n_features=8, noise=0.0)
     x1, x2, x3, x4, x5 = ds.X.T[:5]
     expected = 10 * np.sin(np.pi * x1 * x2) + 20 * (x3 - 0.5) ** 2 + 10 * x4 + 5 * x5
     np.testing.assert_allclose(ds.y, expected, rtol=1e-12)  # the same formula, up to rounding
     assert ds.informative == (0, 1, 2, 3, 4)
-    shipped = pytest.importorskip("sklearn.datasets").load_diabetes(scaled=False)
-    diabetes = load_dataset("diabetes")
-    assert np.array_equal(diabetes.X, shipped.data)
-    assert np.array_equal(diabetes.y, shipped.target)
 
 
 def test_cards_are_shown_without_reading_a_table(monkeypatch):

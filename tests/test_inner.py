@@ -324,7 +324,7 @@ def test_the_factor_by_blocks_solves_the_system(n: int) -> None:
 
 
 @pytest.mark.usefixtures("small_blocks")
-def test_a_matrix_that_is_not_definite_is_refused_in_any_block_and_factorisation_and_copy_are_left_in_between() -> None:
+def test_a_matrix_that_is_not_definite_is_refused_in_any_block_and_its_factorisation_can_be_left_in_between() -> None:
     for place in (0, 20, 59):
         A = definite(60)
         A[place, place] = -1.0

@@ -103,7 +103,7 @@ def test_the_function_learned_needs_one_point_instead_of_all_samples() -> None:
     assert len(back.function.part.rows) == 1
 
 
-def test_landmarks_are_shared_and_differ_low_ranks_get_few_columns_and_other_seeds_make_other_banks() -> None:
+def test_landmarks_are_shared_points_that_repeat_are_one_low_ranks_get_few_columns_and_seeds_differ() -> None:
     few = bank(20)
     marks = {subset.columns: id(subset.landmarks) for subset in few.maps.subsets}
     assert all(marks[subset.columns] == id(subset.landmarks) for subset in few.maps.subsets)

@@ -80,7 +80,7 @@ def test_a_solver_that_breaks_when_asked_about_a_problem_is_not_offered(save: Sa
     assert why_not(mv.make_solver("idle"), posed).startswith("Idle broke down when asked about this problem (Attri")
 
 
-def test_a_regularizer_without_its_formulas_is_unfit_and_a_kernel_family_of_nothing_but_parameters_is_refused() -> None:
+def test_a_regularizer_without_its_formulas_is_unfit_and_so_is_a_kernel_family_without_a_profile() -> None:
     class Ridge(Penalty):
         name_ = "ridge"
 

@@ -64,7 +64,7 @@ def test_a_restarted_server_has_them_for_their_owner_alone(store: Store) -> None
         assert PooledAnswers(store.of(A), "room").questions == {}
 
 
-def test_files_of_rooms_are_written_where_something_is_kept_and_those_left_behind_are_bounded(store: Store) -> None:
+def test_files_of_rooms_are_written_only_where_runs_are_kept_and_those_left_behind_are_bounded(store: Store) -> None:
     mine = store.of(A)
     mine.enabled = False
     PooledAnswers(mine, "room").give(LESSON, "one", FIRST)

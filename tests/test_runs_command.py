@@ -173,7 +173,7 @@ def test_what_cannot_be_done_is_said_in_a_sentence(
 
 
 def test_a_run_on_an_own_file_asks_for_it_and_tells_how_it_had_ended(
-    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "mine.csv"
     file.write_text("a,b,kind\n" + "".join(f"{i % 7},{i % 5},{'yes' if i % 7 > 3 else 'no'}\n" for i in range(60)))

@@ -330,6 +330,7 @@ def test_crosses_stand_above_the_threshold_and_rings_below_it(name: str) -> None
         shown = step_of(trace[: t + 1], map_, (), lambda _: None)
         if not facts_of(trace[t]).trials:
             continue
+        assert shown.refused or shown.passed
         assert all(high > shown.line for _, high in shown.refused)
         assert all(high <= shown.line for _, high in shown.passed)
         assert len(shown.refused) + len(shown.passed) == len(facts_of(trace[t]).trials)

@@ -424,7 +424,7 @@ class Explorer(pn.viewable.Viewer):
             awaited = self.sidebar.data.awaited
             if awaited is not None and awaited.source == session.recipe.data.source:  # the race has the data
                 self.sidebar.data.load(session.recipe)
-                self._say_wrong(open_recipe(self.sidebar))
+                say(self.alert, open_recipe(self.sidebar))
             if not session.race.finished and self.sidebar.recipe != session.recipe:
                 self.sidebar.load(session.recipe)
             self.sidebar.built(session.recipe, session.prepared)
