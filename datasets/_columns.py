@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import isfinite
-from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -221,7 +220,7 @@ def _once_each(name: str, cells: pd.Series, na: Sequence[str], called_na: bool) 
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, NumberText | Real) and not isinstance(value, bool | np.bool_)
+    return isinstance(value, NumberText | int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
 def _native(cells: pd.Series) -> Any:
@@ -266,7 +265,9 @@ def _parsed(column: _Raw, file_sign: str, facts: FileFacts, options: TableOption
         sign = file_sign if clear else usual
     decimal = options.decimal or (sign if len(sign) == 1 else "")
     if not decimal and not options.thousands and all(text.count(",") + text.count(".") < 2 for text in plain):
-        plain, decimal = [text.replace(",", ".") for text in plain], "."  # both are decimal there, and none is between
+        commas = [decimal_sign([text]) for text in plain if "," in text]
+        if 2 * commas.count("") <= len(commas):  # most are decimal without doubt, so the others, such as 1,234, are too
+            plain, decimal = [text.replace(",", ".") for text in plain], "."
     numbers = numbers_in(plain, decimal, options.thousands)
     own = [k for k, text in enumerate(column.values) if text in column.own]
     numbers[own] = [float(column.values[k]) for k in own]

@@ -157,7 +157,7 @@ def _zip_kind(data: bytes, name: str) -> str:
             names = archive.namelist()
     except Exception:
         return _DAMAGED
-    arrays = [member.endswith(".npy") for member in names if not _HIDDEN.search(member)]
+    arrays = [member.endswith(".npy") and not _HIDDEN.search(member) for member in names]
     if any(arrays) and (all(arrays) or name.lower().endswith(".npz")):
         return "npz"
     for folder, what in _OFFICE:

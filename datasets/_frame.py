@@ -358,9 +358,8 @@ def from_frame(data: Any, options: TableOptions, name: str) -> Dataset:
         raise DataError(f"df must be a DataFrame, of pandas or polars, but {type(data).__name__} was given.") from None
     parts = (key if isinstance(key, tuple) else (key,) for key in frame.columns)
     names, notes = unique_names([" ".join(str(part) for part in key if part != "") for key in parts], name)
-    kinds = map(
-        str, whole.schema.types if hasattr(whole, "column_names") else getattr(whole, "dtypes", ())
-    )  # pyarrow's
+    of_pyarrow = getattr(getattr(whole, "schema", None), "types", ())
+    kinds = map(str, getattr(whole, "dtypes", of_pyarrow))
     roles = {called: "words" for called, kind in zip(names, kinds, strict=False) if kind.startswith(_OF_WORDS)}
     frame = frame.set_axis(names, axis=1).set_axis(range(1, len(frame) + 1), axis=0)
     return dataset_from_frame(frame, options, name, FileFacts(assumed=tuple(notes), roles=roles))

@@ -8,7 +8,6 @@ import zipfile
 from collections.abc import Sequence
 from importlib.util import find_spec
 from itertools import zip_longest
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from mklviz.limits import LIMITS
@@ -34,7 +33,8 @@ MOST_TAGS = 100_000  # of what is neither cells nor their texts, for which openp
 _DAMAGED = "{} is a damaged Excel file"
 _CELLS = re.compile(rb"(\xef\xbb\xbf)?(<\?.*?\?>)?\s*<(\w+:)?(worksheet|sst)\b")
 _UNREAD = re.compile(r"xl/(calcChain|chart|comments|drawings|externalLinks|pivot|tables)")  # as large as what is read
-_UNKEPT = re.compile(rb"<f\b[^<>]*(/>|>[^<]*</f>)(<v ?/>|<v></v>)?</c>")  # a formula without its value
+# a formula without its value, which may be an empty text
+_UNKEPT = re.compile(rb'<c\b(?![^<>]*\bt="str")[^<>]*><f\b[^<>]*(/>|>[^<]*</f>)(<v ?/>|<v></v>)?</c>')
 _IN_ONE_PIECE = ((b"<!--", b"-->"), (b"<?", b"?>"), (b"<![CDATA[", b"]]>"))
 
 
@@ -76,7 +76,8 @@ def read_excel(data: bytes, name: str, options: TableOptions, progress: Progress
     if len(sheets) > 1:
         notes.insert(0, f"The sheet {in_quotes(title)} is read, of {len(sheets)}.")
     if unkept:
-        notes.append("Formulas without kept values are read as missing: open the workbook in its program, and save it.")
+        why = "open the workbook in its program, and save it"
+        notes.append(f"The workbook has formulas without kept values, which are read as missing: {why}.")
     rows = heading(cells.iloc[:SAMPLE].to_numpy().tolist(), cells.index[:SAMPLE].tolist(), options.header)
     dialect = f"the sheet {in_quotes(title)}"
     return named(cells, rows, options, name, FileFacts(assumed=tuple(notes), dialect=dialect, sheets=tuple(sheets)))
@@ -168,7 +169,7 @@ def _texts(row: tuple[Any, ...]) -> list[str]:
     while end and row[end - 1] is None:
         end -= 1
     texts = [
-        NumberText(value) if isinstance(value, Real) and not isinstance(value, bool) else cell_text(value)
+        NumberText(value) if isinstance(value, int | float) and not isinstance(value, bool) else cell_text(value)
         for value in row[:end]
     ]
     return texts if any(texts) else []

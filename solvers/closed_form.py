@@ -89,7 +89,8 @@ class ClosedForm(Solver):
 
     def supports(self, problem: Problem) -> str:
         """Return "" for every regularizer with the formula, with any loss that has an inner solver."""
-        if type(problem.regularizer).weights_from_norms is Regularizer.weights_from_norms:
+        formula = getattr(type(problem.regularizer), "weights_from_norms", None)
+        if formula in (None, Regularizer.weights_from_norms):
             return f"{self.label} needs a formula for the weights, which the {problem.regularizer.label} lacks."
         return needs_known_loss(problem, self.label)
 

@@ -133,7 +133,7 @@ def test_a_torn_frame_costs_its_steps_and_no_others(store: Store, harm: str) -> 
         frame.unlink()
     trace = store.trace(run_id)
     assert [iterate.svm_solves for iterate in trace] == [*range(10), *range(20, 30)]
-    assert "10 steps of it are damaged" in trace.reason
+    assert "Left out: 10 damaged steps." in trace.reason
     store.pack(at_once=True)
     assert len(list(frame.parent.glob("*.frame"))) == (2 if harm == "gone" else 3)
 
@@ -148,7 +148,7 @@ def test_a_last_frame_that_is_damaged_is_told_and_a_run_of_which_nothing_is_left
     store = anew(store)
     assert (len(store.trace(run.id)), store.trace(run.id).reason) == (
         1,
-        "It has ended. 2 steps of it are damaged and were left out.",
+        "It has ended. Left out: 2 damaged steps.",
     )
     assert store.repair() == ({}, {run.id: 2})
     (folder / "00000000.frame").write_bytes(b"torn")

@@ -41,7 +41,9 @@ def format_of(data: bytes, filename: str) -> ModuleType | None:
     if known is not None or kind in ("excel", "parquet"):
         return known
     called = PurePath(filename).suffix.lower()
-    suffix = ".npz" if kind == "npz" else "" if called in (".npz", ".npy") else called  # which NumPy's files begin by
+    if called in (".npz", ".npy"):  # which its first bytes tell
+        called = ""
+    suffix = ".npz" if kind == "npz" else called
     return next((each for each in formats() if suffix in each.SUFFIXES), None)
 
 

@@ -134,9 +134,9 @@ class SvmOracle:
             inner.solve(kernel, accuracy, started or self.solves > 0)
         self.solves += 1
         point = SvmPoint(self.problem, weights, inner.signed.copy(), inner.scores.copy(), inner.value, accuracy)
-        projected = getattr(inner, "projected", None)  # of factors
-        if projected is not None and weights.all():  # else columns are missing
-            cast(FactorBank, self.problem.bank).remember(point.signed, projected())
+        projected, remember = getattr(inner, "projected", None), getattr(self.problem.bank, "remember", None)
+        if projected and remember and weights.all():  # of factors, all of whose columns were read
+            remember(point.signed, projected())
         return point
 
     def _gap_with(self, point: SvmPoint) -> float:

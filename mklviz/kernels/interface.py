@@ -294,9 +294,6 @@ class FactorBank(Bank, Protocol):
     def factors(self, weights: Array) -> tuple[NDArray[np.floating], Array]:
         """Return Z (R, n) and w (R,) with ``K_d = Z' diag(w) Z``, of the kernels with weight only."""
 
-    def remember(self, v: Array, projected: Array) -> None:
-        """Take note of ``Z v`` (R,), from which the next call of `quad` may take its answer."""
-
 
 @runtime_checkable
 class Divisible(Protocol):

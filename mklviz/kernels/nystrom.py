@@ -338,7 +338,7 @@ class NystromBank(Bank):
 
     def remember(self, v: Array, projected: Array) -> None:
         """Take note of ``Z'v`` (R,), from which the next call of `quad` may take its answer."""
-        self._last = v, projected
+        self._last = v.copy(), projected
 
     def part(self, which: Indices | None = None, samples: Indices | None = None) -> NystromPart:
         """Return the kernels `which` between any point and `samples`; all by default."""

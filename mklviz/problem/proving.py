@@ -130,8 +130,9 @@ def _compensated(problem: Posed, dual: Array, s: Array, error: Array) -> Proved:
 
 def _holds(problem: Posed, dual: Array, s: Array, share: float, bound: float) -> bool:
     """Return whether larger forms `s` prove as much as `bound`, which holds at `share`, to the resolution asked for."""
-    whole = bool(problem.loss.dual_sum(problem.y))
-    least = _value(problem, dual, s, share if whole else min(share, problem.regularizer.dual_scale(s)))
+    if not problem.loss.dual_sum(problem.y):
+        share = min(share, problem.regularizer.dual_scale(s))
+    least = _value(problem, dual, s, share)
     return bound - least <= resolution() * abs(bound)
 
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from mklviz.context import PARTS
 from mklviz.contract import Array
 from mklviz.errors import MklvizError
+from mklviz.numbers import counted
 from mklviz.quoting import message_of
 from mklviz.record.archive import Arrays, Step, as_text, columns_of, opened_run, read_header, replacing
 from mklviz.record.run_facts import FINAL, MOST_COUNT, Origin, Verdict, number_in
@@ -230,7 +231,7 @@ def _read_run(folder: Path) -> tuple[Trace, int]:
     status, reason = str(end.get("status", "")), str(end.get("reason", ""))
     verdict = Verdict(status, reason) if status in FINAL else Verdict("stopped", reason or CUT_OFF)
     if lost:
-        verdict = Verdict(verdict.status, f"{verdict.reason} {lost:,} steps of it are damaged and were left out.")
+        verdict = Verdict(verdict.status, f"{verdict.reason} Left out: {counted(lost, 'damaged step')}.")
     trace.finish(verdict)
     return trace, lost
 

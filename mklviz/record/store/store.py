@@ -247,13 +247,18 @@ class Store:
         return self._clean(self.limit if limit is None else limit, at_once, undo_seconds=0.0)
 
     def _clean(self, limit: int, at_once: bool = False, **undo: float) -> Cleaned:
-        with suppress(MklvizError):  # a full disk takes it when others have gone
+        try:
             self.pack(at_once)
+            packed = True
+        except MklvizError:  # a full disk takes it when others have gone
+            packed = False
         also = "1" if self._catalogue.size > limit else "deleted IS NOT NULL"
         runs = self._select(also=also)
         with self._changing():
             cleaned = remove(self._runs, superfluous(runs, limit, **undo))
-        self.pack(at_once)
+        if not packed:
+            with suppress(MklvizError) if cleaned.runs else nullcontext():  # what has gone is told in any case
+                self.pack(at_once)
         return cleaned
 
     def _keep_up(self) -> None:
@@ -265,9 +270,9 @@ class Store:
 
     def _kept_up(self) -> None:
         try:
-            self._clean(self.limit)
             clear_leftovers(self._runs)
             clear_locks(self.folder / LOCKS)
+            self._clean(self.limit)
         except (MklvizError, OSError) as error:
             _log.warning("The store %s could not be tidied: %s", self.folder, message_of(error))
         finally:
