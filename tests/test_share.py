@@ -241,6 +241,13 @@ def test_a_file_that_is_not_there_is_asked_for_and_the_rest_is_used(sidebar: Sid
     assert "an uploaded file" in said
     assert sidebar.recipe.problem.loss == Hinge(5.0)
     assert sidebar.recipe.data == DataChoice("sonar")
+    assert sidebar.data.awaited is not None
+    for other in ("heart", "sonar"):  # who chooses other data does without it
+        sidebar.data.choice.value = other
+    assert sidebar.data.awaited is None
+    link.open_words(sidebar, f"data=sha256:{'0' * 64}")
+    sidebar.scenario.choice.value = "noisy-svms"
+    assert sidebar.data.awaited is None
 
 
 def test_a_column_is_called_by_its_name_as_on_the_command_line(sidebar: Sidebar) -> None:

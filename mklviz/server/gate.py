@@ -335,7 +335,10 @@ def set_up(application: Application, gate: Gate) -> None:
     ]
 
     class Headers(OutputTransform):
-        """Adds the same headers to every answer and closes its connection: `Acceptor` looks at every request anew."""
+        """Adds the same headers to every answer and closes its connection: `Acceptor` looks at every request anew.
+
+        Made between the rules and a request's handler, it also tells Bokeh how to name a session.
+        """
 
         def __init__(self, request: HTTPServerRequest) -> None:
             self._connection: Any = request.connection

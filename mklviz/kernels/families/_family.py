@@ -25,7 +25,16 @@ _GRAMMAR = (
     f'use "all", "each", "all+each", "views", "random:100" (random subsets, at most {MOST_SUBSETS:,}) or a list of'
     " columns."
 )
+FAR = 4.0  # times the range of a feature, beyond which its mean is subtracted
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def _centre(points: Array) -> Array | float:
+    """Return the mean in features far from the origin, where squares would cancel; 0 in others."""
+    if not len(points):
+        return 0.0
+    mean = points.mean(0)
+    return np.where(np.abs(mean) > FAR * np.ptp(points, axis=0), mean, 0.0)
 
 
 def squared_distances(left: Array, right: Array, scales: Array | float = 1.0) -> Array:
@@ -35,7 +44,7 @@ def squared_distances(left: Array, right: Array, scales: Array | float = 1.0) ->
         apart = np.subtract.outer(left[:, 0], right[:, 0])
         apart *= scales
         return np.square(apart, out=apart)
-    centre = right.mean(0) if len(right) else 0.0  # squares of points far from the origin would cancel
+    centre = _centre(right)
     right = (right - centre) * scales
     left = right if alone else (left - centre) * scales
     squares, products = (left**2).sum(1)[:, None] + (right**2).sum(1)[None, :], left @ right.T

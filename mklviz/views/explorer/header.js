@@ -28,6 +28,7 @@ function navigation({ model, el }) {
     }
   }
   let asked = model.answered, byKey = false
+  window.mklvizTurning = false  // a page whose question was cut off asks again, or not
   const show = (section) => {
     mark(section)
     if (!front) return
@@ -90,6 +91,7 @@ function navigation({ model, el }) {
   model.on("remove", () => {
     front?.removeEventListener("click", pressed)
     removeEventListener("popstate", back)
+    window.mklvizTurning = false
     pages.close()
   })
   el.append(nav)

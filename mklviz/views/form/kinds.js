@@ -184,7 +184,9 @@ const KINDS = {
       node.className = `button ${part.variant} ${part.wide ? "wide" : ""}`
       node.textContent = part.label
       explain(node, node, part)
-      put(node, "aria-label", /\p{L}/u.test(part.label) ? "" : part.description)  // of a sign, which says nothing
+      const sign = !/\p{L}/u.test(part.label ?? "")  // which says nothing
+      put(node, "aria-label", sign ? part.description : "")
+      if (sign) put(node, "aria-description", "")
       put(node, "aria-disabled", part.disabled ? "true" : "")
       size(node, part)
     } }

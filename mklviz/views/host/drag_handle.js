@@ -43,7 +43,7 @@ export function render({ model, el }) {
 
   // -- the paths that are solved here
 
-  let given = null, solve = null, moving = false, drags = 0, kept = 0, past = 0, start = [], settled = []
+  let given = null, solve = null, moving = false, drags = 0, asked = 0, kept = 0, past = 0, start = [], settled = []
   const former = [], told = document.createElement("p"), back = document.createElement("button")
   const beside = document.createElement("div")
   const REST_OF_MAP = ["ghosts", "here", "numbers", "trials", "level-set", "edges"]
@@ -81,7 +81,8 @@ export function render({ model, el }) {
   const solveHere = () => {
     start = nearestMix(times(given.flat[2], at, given.flat[3]))
     if (!moving) settled = start  // let go before the problem was here
-    else if (drags !== kept && apart(start, settled) < 1e-9) return  // held against a corner or a side
+    else if (drags !== asked && apart(start, settled) < 1e-9) return  // held against a corner or a side
+    asked = drags
     solve(start, drags)
   }
   back.textContent = tr("Undo")

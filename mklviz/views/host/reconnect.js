@@ -227,6 +227,7 @@ export function render({ model }) {
   const address = () => { if (model.query && !window.mklvizTurning) history.replaceState(history.state, "", model.query) }
   model.on("query", address)
   addEventListener("mklviz-turned", address)
+  model.on("remove", () => removeEventListener("mklviz-turned", address))
   model.on("beat", () => {
     heard()
     model.heard = model.beat

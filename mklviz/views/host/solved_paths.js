@@ -11,7 +11,8 @@ const nearestMix = (shares) => {  // the nearest shares that sum to one, none of
 // up). Returns what says whether it is held.
 const draggable = (node, { begin = () => {}, to, by, end = () => {}, may = () => true }) => {
   const KEY = 0.02, TOWARDS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1],
-    Home: [-100, 0], End: [100, 0], PageUp: [0, 5], PageDown: [0, -5] }
+    Home: [-100, 0], End: [100, 0],  // to the side, whatever the scale
+    PageUp: [0, 5], PageDown: [0, -5] }
   let held = null, dragged = false  // where the pointer was pressed
   node.addEventListener("pointerdown", (event) => {
     if (event.button !== 0 || !may()) return
@@ -104,6 +105,7 @@ const toldPaths = (runs, solved) => {
     return solves + (times > 1 ? tr(", moved all the weight about {times} times", { times }) : "")
   })
   const gap = 100 * Math.max(0, ...runs.map(({ key }) => solved[key].at(-1).gap))
-  const bound = gap.toLocaleString("en-US", { maximumSignificantDigits: 1, roundingMode: "ceil" })  // it is certified
+  const unit = 10 ** Math.floor(Math.log10(gap || 1)), up = Math.ceil(gap / unit) * unit  // it is certified
+  const bound = up.toLocaleString("en-US", { maximumSignificantDigits: 1 })
   return tr("{ways}. Each ends within {gap} of the lowest.", { ways: ways.join("; "), gap: inLanguage(`${bound}\u00a0%`) })
 }

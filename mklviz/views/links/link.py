@@ -125,7 +125,7 @@ class Address:
         query = {
             SCENARIO: "" if scenario.name == DEFAULT else scenario.name,
             CLAIM: "" if claim is None else claim.name,
-            RECIPE: self._recipe_words(panel.recipe),
+            RECIPE: self._recipe_words(panel.recipe, keep),
             PACE: "" if self.run_panel.pace.value == scenario.pace else f"{self.run_panel.pace.value:g}",
             AXIS: "" if view.x_axis == view.param.x_axis.default else view.x_axis,
             LOG: "" if logs == "y" else logs or LINEAR,
@@ -140,11 +140,11 @@ class Address:
         others = [name for name in pn.state.session_args or {} if keep and name not in {*query, *opened}]
         return _query({**{name: query_value(name) for name in others}, **query})
 
-    def _recipe_words(self, default: Recipe) -> str:
+    def _recipe_words(self, default: Recipe, keep: bool) -> str:
         recipe, awaited = self.sidebar.recipe, self.sidebar.data.awaited
         if recipe is None:
             return query_value(RECIPE)  # until the controls can be read again
-        if awaited is not None:
+        if keep and awaited is not None:
             return recipe.changed(data=awaited).to_words()  # a reload asks for the file once more
         return "" if recipe == default else recipe.to_words()
 
@@ -156,12 +156,14 @@ def _query(values: Mapping[str, str]) -> str:
 def open_words(sidebar: Sidebar, text: str) -> str:
     """Set the controls to a recipe in words; return a sentence for each part that cannot be used, or ""."""
     recipe, wrong = read_words(text[:MOST_LETTERS], Recipe())
-    sentences = list(wrong)
-    if recipe.data.own and not sidebar.data.has(recipe.data.source):
+    sentences, wanted = list(wrong), recipe.data
+    expected = wanted.own and not sidebar.data.has(wanted.source)
+    if expected:
         sentences.append("The link is for an uploaded file: open it under Data.")
-        sidebar.data.expect(recipe.data)
         recipe = recipe.changed(data=sidebar.data.chosen)
     sidebar.load(recipe)
+    if expected:
+        sidebar.data.expect(wanted)
     return " ".join([*sentences, *_refused(sidebar, recipe)])
 
 

@@ -75,7 +75,7 @@ class DataPanel(Section):
         self._content, self._name = b"", ""  # of the file, to be read anew
         self._opened = self._content, self._name  # of the data chosen; the file may be one that was refused
         self._wanted: DataChoice | None = None  # data of a link whose file is still to be opened
-        self._instead: DataChoice | None = None  # those that stand there meanwhile
+        self._instead = ""  # what stands there meanwhile, until other data are chosen
         self.refusal = Alert(visible=False)
         self.misfit = note()
         self.proposal = Button(visible=False, variant="contained")
@@ -92,6 +92,7 @@ class DataPanel(Section):
 
     def load(self, recipe: Recipe) -> None:
         """Show data and split; data of the user's own can be shown only where their file has been opened here."""
+        self._wanted = None
         source, own = recipe.data.source, recipe.data.dataset
         if own is not None and not self.has(source):  # of the race of a page that was loaded again
             self._offer(DRAWN, own)
@@ -119,12 +120,12 @@ class DataPanel(Section):
 
     def expect(self, choice: DataChoice) -> None:
         """Choose these data as soon as their file is opened, its table read as they say."""
-        self._wanted, self._instead = choice, self.chosen
+        self._wanted, self._instead = choice, self.choice.value
 
     @property
     def awaited(self) -> DataChoice | None:
         """The data that are still expected, as long as no others were chosen instead."""
-        return self._wanted if self.chosen == self._instead else None
+        return self._wanted if self._instead else None
 
     def has(self, source: str) -> bool:
         """Return whether a file of the user's own has this digest."""
@@ -182,6 +183,8 @@ class DataPanel(Section):
         self.choice.param.update(groups=groups, value=chosen)
 
     def _chosen(self, *_: Any) -> None:
+        if self.choice.value != self._instead:
+            self._instead = ""
         card = self.card
         unlabelled = isinstance(card, Dataset) and card.table is not None and card.table.unlabelled
         target = "no target" if unlabelled else " / ".join(card.classes) or "numbers to predict"
@@ -256,7 +259,11 @@ class DataPanel(Section):
             self._take_file(own, content, name)
         elif self.reading.fault:
             fault, columns, heeded = self.reading.fault, self.reading.refused.columns, self.reading.refused.heeded
-            self._refuse(fault if name in fault else f"{name}: {fault}")
+            said = fault if name in fault else f"{name}: {fault}"
+            if content is self._content and not heeded:  # stopped: the choices shown are still those of the file
+                say(self.refusal, said)
+                return
+            self._refuse(said)
             if content is not self._opened[0] and (columns or "sep" in heeded):
                 self._content, self._name = content, name
                 self.table.refused(columns, heeded, options)

@@ -44,7 +44,7 @@ _FILLING = "Fill in: the median of numbers, the most frequent of words."
 class TableChoices(param.Parameterized):
     """What a person may choose of a table that was read, and the table itself; `asked` counts these choices.
 
-    `renamed`: whether the last of them may have given columns other names.
+    `renamed`: whether one of them since the table was last shown may have given columns other names.
     """
 
     asked = param.Integer(default=0)
@@ -76,6 +76,7 @@ class TableChoices(param.Parameterized):
 
     def show(self, summary: TableSummary | None) -> None:
         """Show how a table was read and what was done to it; nothing where there is none."""
+        self.renamed = False
         self.body.visible = summary is not None
         if summary is None:
             return
@@ -107,7 +108,7 @@ class TableChoices(param.Parameterized):
 
     def refused(self, columns: Sequence[str], heeded: Sequence[str], options: TableOptions) -> None:
         """Offer another target, and how the file is written, where a table was refused as it was read."""
-        self._showing, self._read = True, options
+        self._showing, self._read, self.renamed = True, options, False
         for part in self.body.inner:
             part.visible = part is self.how or (part is self.target and bool(columns))
         offered = {"automatic": None, **{name: name for name in (*columns, NOTHING)}}
@@ -157,7 +158,7 @@ class TableChoices(param.Parameterized):
 
     def _ask(self, *events: Any) -> None:
         if not self._showing:
-            self.renamed = any(event.obj is self.written[name] for event in events for name in _NAMING)
+            self.renamed |= any(event.obj is self.written[name] for event in events for name in _NAMING)
             self.asked += 1
 
 

@@ -32,7 +32,7 @@ document.addEventListener("click", (event) => {  // also on the links that take 
   const here = new URLSearchParams(location.search)
   if (!here.has("page")) {  // such an address opens what was open last, and Back is to lead here
     here.set("page", front.dataset.open)
-    history.replaceState(history.state, "", `?${here}`)
+    try { history.replaceState(history.state, "", `?${here}${location.hash}`) } catch {}  // in a frame that may not
   }
   front.querySelector(".pressed")?.classList.remove("pressed")
   link.classList.add("pressed")

@@ -43,7 +43,7 @@ class Share(Tab):
         self._note = Note(object=_LINK)
         self.code = Code(label="Python")
         self._trouble = Alert(visible=False, closeable=True)
-        self._tasks = [Task[tuple[str, bytes]]() for _ in KINDS]
+        self._tasks, self._race = [Task[tuple[str, bytes]]() for _ in KINDS], None
         self.buttons = [
             Button(partial(self._make, task, ending), label=label, description=why)
             for task, (label, why, ending) in zip(self._tasks, KINDS, strict=True)
@@ -73,6 +73,10 @@ class Share(Tab):
 
     def follow(self, session: Session) -> None:
         self._session = session
+        if session.race is not self._race:  # files of a race that is gone are nobody's wish
+            self._race = session.race
+            for task in self._tasks:
+                task.forget()
         if session.missing:
             self.code.object = f"# {session.missing}"
         elif session.recipe is not None:
