@@ -8,7 +8,7 @@ from pathlib import Path
 
 RECIPE = Path(__file__).with_name("recipe.yaml")
 PROJECT = RECIPE.parents[2] / "pyproject.toml"
-EXTRAS = {"app": "", "learn": "", "notebook": "anywidget|traitlets"}  # all of them, or some
+EXTRAS = {"app": r"(?!mklviz\[)", "excel": "", "learn": "", "notebook": "anywidget|traitlets"}  # all of them, or some
 
 
 def requirements() -> list[str]:
