@@ -424,7 +424,7 @@ BUDGET = {  # lines and files (.py, .js, .css, .sh)
     "mklviz/views/sweeps": (549, 3),
     "mklviz/views/tabs": (2398, 12),
     "solvers": (6161, 29),
-    "tests": (46930, 200),
+    "tests": (46931, 200),
 }
 
 
